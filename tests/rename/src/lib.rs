@@ -1,0 +1,1 @@
+//! The attributes used through a renamed dependency.
