@@ -1,0 +1,15 @@
+//! How values become bytes and come back.
+//!
+//! Owns the payload format (MessagePack with field names and human-readable types), the digest of
+//! arguments, and the check that a value survives being recorded. Must never know what a payload is
+//! used for.
+
+mod canonical;
+mod payload;
+mod survive;
+
+pub use payload::{Payload, PayloadError};
+
+pub use canonical::Digest;
+pub(crate) use payload::{PayloadReader, PayloadWriter};
+pub(crate) use survive::encode_surviving;

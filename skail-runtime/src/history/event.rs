@@ -1,0 +1,189 @@
+//! The stored facts. Their names are forever: an event is never removed or given another meaning, only
+//! added, and fields are added with a default.
+
+use serde::{Deserialize, Serialize};
+
+use crate::clock::Timestamp;
+use crate::codec::{Digest, Payload};
+use crate::error::Failure;
+use crate::ids::Position;
+
+/// What kind of step stands at a position.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum StepKind {
+    /// A command call.
+    Command,
+}
+
+impl std::fmt::Display for StepKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Command => "command",
+        })
+    }
+}
+
+/// A step as it was asked for: what replay compares.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Step {
+    /// Its place: the order in which steps are first polled.
+    pub position: Position,
+    /// What kind it is.
+    pub kind: StepKind,
+    /// The recorded name of the command.
+    pub name: String,
+    /// The digest of its arguments.
+    pub digest: Digest,
+    /// Its arguments, for people and for the message of a divergence.
+    pub arguments: Payload,
+}
+
+/// Arguments of a finished step that an operator accepted although they changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AcceptedArguments {
+    /// The step.
+    pub position: Position,
+    /// The digest that it may have from now on.
+    pub digest: Digest,
+}
+
+/// Why an execution is blocked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BlockReason {
+    /// The whole message: what, where, and the ways out.
+    pub message: String,
+    /// The step at which it was seen, if it was at one.
+    pub position: Option<Position>,
+    /// The digest that the code asked for, if only the arguments differ: what a resume can accept.
+    pub changed_arguments: Option<Digest>,
+}
+
+/// One stored fact.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Event {
+    /// The execution was started. Always the first event, and only the first.
+    Started {
+        /// When.
+        at: Timestamp,
+        /// The recorded name of the function.
+        function: String,
+        /// Its arguments.
+        arguments: Payload,
+    },
+    /// A command attempt is about to start: written before the body runs where its start must survive a
+    /// crash (at most once, or a suspect after an unclean stop).
+    CommandStarted {
+        /// When.
+        at: Timestamp,
+        /// The step.
+        step: Step,
+        /// Attempt number, from 1.
+        attempt: u32,
+    },
+    /// A command attempt failed and another follows.
+    CommandAttemptFailed {
+        /// When.
+        at: Timestamp,
+        /// The step.
+        step: Step,
+        /// Attempt number, from 1.
+        attempt: u32,
+        /// What it ended with.
+        failure: Failure,
+        /// When the next attempt is due.
+        retry_at: Timestamp,
+    },
+    /// A command gave its result: it never runs again.
+    CommandCompleted {
+        /// When.
+        at: Timestamp,
+        /// The step.
+        step: Step,
+        /// How many attempts it took.
+        attempts: u32,
+        /// The result.
+        result: Payload,
+    },
+    /// A command's last attempt failed: the function gets the error.
+    CommandFailed {
+        /// When.
+        at: Timestamp,
+        /// The step.
+        step: Step,
+        /// How many attempts were made.
+        attempts: u32,
+        /// What the last one ended with.
+        failure: Failure,
+        /// Whether the command may never run again, not even at a redelivery of the function.
+        unrepeatable: bool,
+    },
+    /// An attempt of the function ended without a result.
+    FunctionAttemptFailed {
+        /// When.
+        at: Timestamp,
+        /// Attempt number since the start or the last resume, from 1.
+        attempt: u32,
+        /// What it ended with.
+        failure: Failure,
+        /// The failed commands that nothing durable followed: they are tried afresh.
+        dropped: Vec<Position>,
+        /// When the function is redelivered; `None` means that the execution has failed.
+        retry_at: Option<Timestamp>,
+    },
+    /// The execution cannot go on with this code.
+    Blocked {
+        /// When.
+        at: Timestamp,
+        /// Why.
+        reason: BlockReason,
+    },
+    /// An operator resumed a failed or blocked execution.
+    Resumed {
+        /// When.
+        at: Timestamp,
+        /// Changed arguments that were accepted with it.
+        accepted: Vec<AcceptedArguments>,
+    },
+    /// The function gave its result.
+    Completed {
+        /// When.
+        at: Timestamp,
+        /// The result.
+        result: Payload,
+    },
+}
+
+impl Event {
+    /// When it happened.
+    #[must_use]
+    pub const fn at(&self) -> Timestamp {
+        match self {
+            Self::Started { at, .. }
+            | Self::CommandStarted { at, .. }
+            | Self::CommandAttemptFailed { at, .. }
+            | Self::CommandCompleted { at, .. }
+            | Self::CommandFailed { at, .. }
+            | Self::FunctionAttemptFailed { at, .. }
+            | Self::Blocked { at, .. }
+            | Self::Resumed { at, .. }
+            | Self::Completed { at, .. } => *at,
+        }
+    }
+
+    /// The step that it is about, if it is about one.
+    #[must_use]
+    pub const fn step(&self) -> Option<&Step> {
+        match self {
+            Self::CommandStarted { step, .. }
+            | Self::CommandAttemptFailed { step, .. }
+            | Self::CommandCompleted { step, .. }
+            | Self::CommandFailed { step, .. } => Some(step),
+            Self::Started { .. }
+            | Self::FunctionAttemptFailed { .. }
+            | Self::Blocked { .. }
+            | Self::Resumed { .. }
+            | Self::Completed { .. } => None,
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! The history of an execution: what happened, what follows from it, and what it answers at replay.
+//!
+//! Owns the stored facts and their format. Pure: must never know tokio, a store or a clock.
+
+mod event;
+mod format;
+mod status;
+
+pub use event::{AcceptedArguments, BlockReason, Event, Step, StepKind};
+pub use format::{FORMAT_VERSION, FormatError, decode_record, encode_record};
+pub use status::{Status, StatusRefusal};
