@@ -10,6 +10,7 @@ pub mod error;
 pub mod history;
 pub mod retry;
 pub mod state;
+pub mod store;
 
 mod ids;
 

@@ -1,0 +1,110 @@
+//! Where executions are kept: the contract between the engine and a store.
+//!
+//! Owns the [`Store`] trait, its plain data ([`model`]) and the stores of this crate. Only a store knows
+//! keys or SQL. A store must never run anything, decide what is tried again, or read a clock: time is
+//! passed in.
+
+mod changes;
+mod error;
+pub mod model;
+
+use std::fmt;
+
+use crate::clock::{BoxFuture, Timestamp};
+use crate::history::Event;
+use crate::ids::{ExecutionId, Sequence};
+
+pub use changes::{Change, Changes};
+pub use error::StoreError;
+pub use model::{
+    Claim, ClaimRequest, Claimed, Commit, Created, Header, HeaderChange, Lease, Message, MessageId,
+    NewExecution, Page, Query, Sent,
+};
+
+/// When a write counts as done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Durability {
+    /// On disk past a power cut: written and synced.
+    #[default]
+    Disk,
+    /// Survives the death of the process, not of the machine: for tests and work that can be repeated.
+    Process,
+}
+
+/// What the engine needs of a store, no more.
+///
+/// **Durable when it returns.** `create`, `commit` and `send` return only when what they wrote survives
+/// what the store's [`Durability`] promises. Each is atomic: after a crash all of it is there, or nothing.
+/// A call whose future was dropped has either happened whole or not at all.
+///
+/// **Fencing.** `commit`, `renew` and `release` name a [`Lease`]. A store refuses a lease that is not the
+/// execution's current one with [`StoreError::Fenced`]: its owner was too late, and another one works on
+/// the execution now.
+///
+/// **Damage.** A record that cannot be read is [`StoreError::Damaged`] with the execution's id; it stops
+/// neither the store nor other executions.
+pub trait Store: fmt::Debug + Send + Sync + 'static {
+    /// Creates an execution with its [`Event::Started`], claimable from `due` on. If the id is taken,
+    /// nothing is written and the header that stands there is returned, whatever its function is.
+    fn create(&self, new: NewExecution) -> BoxFuture<'_, Result<Created, StoreError>>;
+
+    /// The header of an execution, if there is one.
+    fn header(&self, id: &ExecutionId) -> BoxFuture<'_, Result<Option<Header>, StoreError>>;
+
+    /// At most `limit` events from `from` on, in order. Empty at the end, and for an unknown id.
+    fn history(
+        &self,
+        id: &ExecutionId,
+        from: Sequence,
+        limit: usize,
+    ) -> BoxFuture<'_, Result<Vec<Event>, StoreError>>;
+
+    /// Leases at most `limit` executions that are due, not leased, and of one of the named functions;
+    /// the longest due first. Each lease has a higher epoch than any before on that execution.
+    fn claim(&self, request: ClaimRequest) -> BoxFuture<'_, Result<Claimed, StoreError>>;
+
+    /// Extends leases until `until` and returns those that are lost. A lease that is past its end but
+    /// that nobody else claimed can still be extended.
+    fn renew(
+        &self,
+        leases: Vec<Lease>,
+        until: Timestamp,
+    ) -> BoxFuture<'_, Result<Vec<Lease>, StoreError>>;
+
+    /// Gives leases back: their executions are claimable at once, and not suspect. Lost ones are ignored.
+    fn release(&self, leases: Vec<Lease>) -> BoxFuture<'_, Result<(), StoreError>>;
+
+    /// Appends events, changes the header, takes messages out of the inbox and gives up the lease, as
+    /// the [`Commit`] says, all at once.
+    fn commit(&self, commit: Commit) -> BoxFuture<'_, Result<(), StoreError>>;
+
+    /// Puts a message into an execution's inbox. If the message [wakes](Message::wakes) the execution in
+    /// its status, it becomes due at once, or, while it is leased, when the lease is given up with the
+    /// message still there.
+    fn send(&self, id: &ExecutionId, message: Message) -> BoxFuture<'_, Result<Sent, StoreError>>;
+
+    /// At most `limit` messages that are in the inbox, oldest first.
+    fn inbox(
+        &self,
+        id: &ExecutionId,
+        limit: usize,
+    ) -> BoxFuture<'_, Result<Vec<(MessageId, Message)>, StoreError>>;
+
+    /// When the next execution that is not leased becomes due, whatever its function is. May name a
+    /// point that has passed.
+    fn next_due(&self) -> BoxFuture<'_, Result<Option<Timestamp>, StoreError>>;
+
+    /// One page of headers in the order of their ids.
+    fn list(&self, query: Query) -> BoxFuture<'_, Result<Page, StoreError>>;
+
+    /// Deletes executions that are [at rest](crate::history::Status::at_rest) and not leased, with their
+    /// histories and inboxes; others are left. Returns how many were deleted.
+    fn delete(&self, ids: Vec<ExecutionId>) -> BoxFuture<'_, Result<usize, StoreError>>;
+
+    /// News of what changed, by this process or, where the store can know, by others.
+    fn changes(&self) -> Changes;
+
+    /// Says that everything stops in an orderly way: leases end, and executions that were running are not
+    /// suspects next time. The store refuses further work.
+    fn close(&self) -> BoxFuture<'_, Result<(), StoreError>>;
+}
