@@ -6,6 +6,7 @@
 
 mod changes;
 mod error;
+mod memory;
 pub mod model;
 
 use std::fmt;
@@ -16,6 +17,7 @@ use crate::ids::{ExecutionId, Sequence};
 
 pub use changes::{Change, Changes};
 pub use error::StoreError;
+pub use memory::MemoryStore;
 pub use model::{
     Claim, ClaimRequest, Claimed, Commit, Created, Header, HeaderChange, Lease, Message, MessageId,
     NewExecution, Page, Query, Sent,
@@ -39,7 +41,11 @@ pub enum Durability {
 ///
 /// **Fencing.** `commit`, `renew` and `release` name a [`Lease`]. A store refuses a lease that is not the
 /// execution's current one with [`StoreError::Fenced`]: its owner was too late, and another one works on
-/// the execution now.
+/// the execution now. A lease that is past its end stays the current one until `claim` voids it.
+///
+/// **Due time.** An execution is due from [`Header::due`] on, and from the time of the oldest message in
+/// its inbox that [wakes](Message::wakes) it in its status, whichever is earlier; the store keeps that
+/// in the header. A lease hides it from `claim` and changes nothing of it.
 ///
 /// **Damage.** A record that cannot be read is [`StoreError::Damaged`] with the execution's id; it stops
 /// neither the store nor other executions.
@@ -59,8 +65,9 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
         limit: usize,
     ) -> BoxFuture<'_, Result<Vec<Event>, StoreError>>;
 
-    /// Leases at most `limit` executions that are due, not leased, and of one of the named functions;
-    /// the longest due first. Each lease has a higher epoch than any before on that execution.
+    /// Voids the leases that ended, then leases at most `limit` executions that are due, not leased, and
+    /// of one of the named functions; the longest due first. Each lease has a higher epoch than any
+    /// before on that execution. Fewer than `limit` means that nothing else is claimable now.
     fn claim(&self, request: ClaimRequest) -> BoxFuture<'_, Result<Claimed, StoreError>>;
 
     /// Extends leases until `until` and returns those that are lost. A lease that is past its end but
@@ -71,17 +78,24 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
         until: Timestamp,
     ) -> BoxFuture<'_, Result<Vec<Lease>, StoreError>>;
 
-    /// Gives leases back: their executions are claimable at once, and not suspect. Lost ones are ignored.
+    /// Gives leases back: their executions are claimable from their due times on, which means at once
+    /// unless a commit moved them, and they are not suspect. Lost leases are ignored.
     fn release(&self, leases: Vec<Lease>) -> BoxFuture<'_, Result<(), StoreError>>;
 
     /// Appends events, changes the header, takes messages out of the inbox and gives up the lease, as
-    /// the [`Commit`] says, all at once.
+    /// the [`Commit`] says, all at once. A commit whose `first` is not the length of the history is
+    /// refused with [`StoreError::Contradiction`].
     fn commit(&self, commit: Commit) -> BoxFuture<'_, Result<(), StoreError>>;
 
-    /// Puts a message into an execution's inbox. If the message [wakes](Message::wakes) the execution in
-    /// its status, it becomes due at once, or, while it is leased, when the lease is given up with the
-    /// message still there.
-    fn send(&self, id: &ExecutionId, message: Message) -> BoxFuture<'_, Result<Sent, StoreError>>;
+    /// Puts a message, sent at `at`, into an execution's inbox. If the message [wakes](Message::wakes)
+    /// the execution in its status, the execution is due at `at`; while it is leased, that takes effect
+    /// when the lease ends with the message still there.
+    fn send(
+        &self,
+        id: &ExecutionId,
+        message: Message,
+        at: Timestamp,
+    ) -> BoxFuture<'_, Result<Sent, StoreError>>;
 
     /// At most `limit` messages that are in the inbox, oldest first.
     fn inbox(
@@ -90,11 +104,13 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
         limit: usize,
     ) -> BoxFuture<'_, Result<Vec<(MessageId, Message)>, StoreError>>;
 
-    /// When the next execution that is not leased becomes due, whatever its function is. May name a
-    /// point that has passed.
-    fn next_due(&self) -> BoxFuture<'_, Result<Option<Timestamp>, StoreError>>;
+    /// The first point later than `after` at which something may become claimable that was not at
+    /// `after`, whatever its function is: an execution becomes due, or a lease ends unless it is renewed.
+    /// What was due before is passed over: a claim that gave fewer than its limit has spoken of it.
+    fn next_due(&self, after: Timestamp) -> BoxFuture<'_, Result<Option<Timestamp>, StoreError>>;
 
-    /// One page of headers in the order of their ids.
+    /// One page of headers in the order of their ids. A page may hold fewer than the limit, even none,
+    /// with more behind it: what a call reads is bounded. Only [`Page::next`] tells the end.
     fn list(&self, query: Query) -> BoxFuture<'_, Result<Page, StoreError>>;
 
     /// Deletes executions that are [at rest](crate::history::Status::at_rest) and not leased, with their

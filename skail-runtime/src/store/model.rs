@@ -108,7 +108,8 @@ pub struct Commit {
     pub first: Sequence,
     /// The events to append; may be empty.
     pub events: Vec<Event>,
-    /// The messages to take out of the inbox.
+    /// The messages to take out of the inbox; those that are not there are passed over. Who takes out
+    /// one that woke the execution changes the header too, or the execution stays due.
     pub consumed: Vec<MessageId>,
     /// The new status and due time, only when they change.
     pub header: Option<HeaderChange>,
@@ -123,7 +124,8 @@ pub struct HeaderChange {
     pub at: Timestamp,
     /// The new status.
     pub status: Status,
-    /// From when on the execution can be claimed once the lease is given up; `None` for at rest.
+    /// From when on the execution can be claimed once the lease is given up; `None` for at rest. A
+    /// message that is left in the inbox and [wakes](Message::wakes) it makes it due earlier.
     pub due: Option<Timestamp>,
     /// The error or block message in short.
     pub problem: Option<String>,
