@@ -390,6 +390,13 @@ impl Store for MemoryStore {
         })
     }
 
+    fn last_event(&self, id: &ExecutionId) -> BoxFuture<'_, Result<Option<Event>, StoreError>> {
+        let id = id.clone();
+        self.run(move |data, _| {
+            Ok(data.readable(&id)?.and_then(|record| record.events.last().cloned()))
+        })
+    }
+
     fn claim(&self, request: ClaimRequest) -> BoxFuture<'_, Result<Claimed, StoreError>> {
         self.run(move |data, _| Ok(data.claim(&request)))
     }

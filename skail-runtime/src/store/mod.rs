@@ -97,6 +97,9 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
         at: Timestamp,
     ) -> BoxFuture<'_, Result<Sent, StoreError>>;
 
+    /// The last event of the history: of an execution at rest, the one that brought it there.
+    fn last_event(&self, id: &ExecutionId) -> BoxFuture<'_, Result<Option<Event>, StoreError>>;
+
     /// At most `limit` messages that are in the inbox, oldest first.
     fn inbox(
         &self,
