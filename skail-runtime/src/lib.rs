@@ -5,22 +5,34 @@ extern crate self as skail_runtime;
 pub mod clock;
 pub mod codec;
 pub mod descriptor;
-pub mod engine;
 pub mod error;
 pub mod history;
 pub mod retry;
 pub mod state;
 pub mod store;
+#[cfg(feature = "testing")]
+pub mod testing;
 
+mod engine;
+mod execution;
 mod ids;
+mod registry;
+mod skail;
 
 #[doc(hidden)]
 pub mod __private;
 
-pub use engine::{CommandCall, FunctionCall};
+pub use engine::{AttemptInfo, CommandCall, FunctionCall, attempt, idempotency_key};
 pub use error::{CommandError, FailureKind};
+pub use execution::{Execution, ExecutionError, Resume};
 pub use ids::{Epoch, ExecutionId, InvalidId, MAX_ID_BYTES, Position, Sequence, WorkerId};
+pub use registry::RegistryError;
+pub use skail::{BuildError, Builder, Skail, Start, StartError};
 
-/// placeholder
-#[derive(Debug)]
-pub struct Skail;
+/// What most programs need: `use skail_runtime::prelude::*;`.
+pub mod prelude {
+    pub use crate::{
+        CommandCall, CommandError, Execution, ExecutionId, FailureKind, FunctionCall, Skail,
+        attempt, idempotency_key,
+    };
+}

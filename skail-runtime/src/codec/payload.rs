@@ -41,6 +41,12 @@ impl Payload {
         Digest::of(&self.0)
     }
 
+    /// The payload of an empty list of arguments.
+    #[must_use]
+    pub(crate) fn nothing() -> Self {
+        PayloadWriter::array(0).finish()
+    }
+
     /// The bytes.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {

@@ -1,32 +1,101 @@
-//! Which execution or command the running code belongs to.
+//! Which execution or command the running code belongs to, and what a command may ask about itself.
+//!
+//! Owns the task-local that makes a context argument unnecessary. Must never change an execution.
 
-use std::cell::RefCell;
+use std::sync::{Arc, OnceLock};
 
-thread_local! {
-    static KEY: RefCell<Option<String>> = const { RefCell::new(None) };
+use super::frame::Frame;
+use crate::ids::{ExecutionId, Position};
+
+/// Whose code is running.
+#[derive(Debug, Clone)]
+pub(crate) enum Current {
+    /// A function's: its calls become steps.
+    Function(Arc<Frame>),
+    /// A command's: it may ask about its attempt.
+    Command(Arc<AttemptContext>),
 }
 
-pub(crate) fn set_business_key(key: String) {
-    KEY.with(|slot| *slot.borrow_mut() = Some(key));
+tokio::task_local! {
+    static CURRENT: Current;
 }
 
-/// placeholder
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Runs `poll` as code of `current`.
+pub(crate) fn enter<R>(current: Current, poll: impl FnOnce() -> R) -> R {
+    CURRENT.sync_scope(current, poll)
+}
+
+/// Whose code this is, if it is anybody's.
+pub(crate) fn current() -> Option<Current> {
+    CURRENT.try_with(Clone::clone).ok()
+}
+
+/// What one attempt of a command knows of itself.
+#[derive(Debug)]
+pub(crate) struct AttemptContext {
+    pub(crate) execution: ExecutionId,
+    pub(crate) position: Position,
+    pub(crate) command: &'static str,
+    pub(crate) attempt: AttemptInfo,
+    pub(crate) business_key: OnceLock<String>,
+}
+
+/// Which attempt of a command is running.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct AttemptInfo {
-    /// From 1.
+    /// The number of this attempt, from 1.
     pub number: u32,
-    /// In all.
+    /// How many there may be: 1 + `retry_count`.
     pub of: u32,
 }
 
-/// placeholder
-#[must_use]
-pub fn attempt() -> AttemptInfo {
-    AttemptInfo { number: 1, of: 1 }
+fn attempt_context() -> Option<Arc<AttemptContext>> {
+    match current() {
+        Some(Current::Command(context)) => Some(context),
+        Some(Current::Function(_)) | None => None,
+    }
 }
 
-/// placeholder
+/// Which attempt of the running command this is: for logs, and for what may be tried only once.
+///
+/// ```
+/// use skail_runtime::attempt;
+/// // Outside a command, in a unit test of a body for instance, it is the first of one.
+/// assert_eq!((attempt().number, attempt().of), (1, 1));
+/// ```
+#[must_use]
+pub fn attempt() -> AttemptInfo {
+    attempt_context().map_or(AttemptInfo { number: 1, of: 1 }, |context| context.attempt)
+}
+
+/// The idempotency key of the running command: the same in every attempt, every redelivery and every
+/// process, different for every call. Send it along with the effect, so that whoever receives it twice
+/// can tell.
+///
+/// With `#[skail_command(idempotency_key = "charge-{invoice}")]` it is that business key, filled from the
+/// arguments; otherwise it is made of the execution's id, the position and the command's name.
+///
+/// Outside a command, in a unit test of a body for instance, it is `outside-an-execution`.
+///
+/// ```
+/// assert_eq!(skail_runtime::idempotency_key(), "outside-an-execution");
+/// ```
 #[must_use]
 pub fn idempotency_key() -> String {
-    String::new()
+    match attempt_context() {
+        None => "outside-an-execution".to_owned(),
+        Some(context) => context.business_key.get().cloned().unwrap_or_else(|| {
+            format!(
+                "{}/{}/{}",
+                context.execution, context.position, context.command
+            )
+        }),
+    }
+}
+
+/// Sets the business key of the running attempt; the first one holds.
+pub(crate) fn set_business_key(key: String) {
+    if let Some(context) = attempt_context() {
+        let _ = context.business_key.set(key);
+    }
 }

@@ -3,10 +3,25 @@
 //! Owns every spawned task and every wait. Only the driver changes an execution's history; nothing here
 //! knows a store's keys.
 
+mod attempts;
 mod call;
+mod claimed;
 mod context;
+mod driver;
+mod endings;
+mod frame;
 mod input;
+mod recorder;
+mod scheduler;
+mod shared;
+mod steps;
+mod waiters;
+mod waker;
 
 pub use call::{CommandCall, FunctionCall};
 pub use context::{AttemptInfo, attempt, idempotency_key};
 pub use input::{Arguments, Input};
+
+pub(crate) use scheduler::Scheduler;
+pub(crate) use shared::{Settings, Shared};
+pub(crate) use waiters::{Ending, Waiters};

@@ -2,10 +2,14 @@
 //!
 //! Owns the stored facts and their format. Pure: must never know tokio, a store or a clock.
 
+mod divergence;
 mod event;
 mod format;
+mod replay;
 mod status;
 
+pub use divergence::Divergence;
 pub use event::{AcceptedArguments, BlockReason, Event, Step, StepKind};
 pub use format::{FORMAT_VERSION, FormatError, decode_record, encode_record};
+pub use replay::{Delivery, HistoryError, Outcome, Recorded, Replay};
 pub use status::{Status, StatusRefusal};

@@ -13,7 +13,7 @@ use super::{
     MessageId, NewExecution, Page, Query, Sent, Store, StoreError,
 };
 use crate::clock::{BoxFuture, Timestamp};
-use crate::history::{Event, Status};
+use crate::history::Event;
 use crate::ids::{Epoch, ExecutionId, Sequence};
 
 /// Executions in memory, for tests: nothing survives the process.
@@ -393,7 +393,9 @@ impl Store for MemoryStore {
     fn last_event(&self, id: &ExecutionId) -> BoxFuture<'_, Result<Option<Event>, StoreError>> {
         let id = id.clone();
         self.run(move |data, _| {
-            Ok(data.readable(&id)?.and_then(|record| record.events.last().cloned()))
+            Ok(data
+                .readable(&id)?
+                .and_then(|record| record.events.last().cloned()))
         })
     }
 

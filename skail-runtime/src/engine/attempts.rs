@@ -1,0 +1,224 @@
+//! Runs command bodies, each attempt as a task of its own.
+//!
+//! Owns the task of an attempt: its place under the bound on running commands, its timeout, its panics.
+//! Must never decide what follows from an attempt's end, and never touch a history.
+
+use std::any::Any;
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+use tokio::task::AbortHandle;
+
+use super::context::{AttemptContext, Current, enter};
+use super::input::Input;
+use super::shared::Shared;
+use crate::clock::WorkGuard;
+use crate::codec::{Payload, PayloadError};
+use crate::descriptor::{Body, BodyFuture, BodyResult, CommandDescriptor};
+use crate::error::{BodyError, Failure, FailureKind};
+use crate::ids::Position;
+
+/// What one attempt needs.
+#[derive(Debug)]
+pub(crate) struct Attempt {
+    pub(crate) command: &'static CommandDescriptor,
+    pub(crate) context: Arc<AttemptContext>,
+    pub(crate) arguments: Payload,
+    pub(crate) timeout: Option<Duration>,
+}
+
+/// How one attempt ended.
+#[derive(Debug)]
+pub(crate) struct AttemptEnd {
+    pub(crate) position: Position,
+    pub(crate) attempt: u32,
+    pub(crate) end: End,
+    /// Keeps a virtual clock still until the driver has taken this in.
+    #[expect(dead_code, reason = "held to be dropped")]
+    pub(crate) working: WorkGuard,
+}
+
+/// See [`AttemptEnd`].
+#[derive(Debug)]
+pub(crate) enum End {
+    /// The result.
+    Completed(Payload),
+    /// A failure; another attempt may help.
+    Failed(Failure),
+    /// A failure that no further attempt can help.
+    Final(Failure),
+    /// The body of today cannot read the recorded arguments.
+    ArgumentsUnreadable {
+        parameter: &'static str,
+        error: PayloadError,
+    },
+}
+
+/// A running attempt; dropping it aborts the body.
+#[derive(Debug)]
+pub(crate) struct Running(AbortHandle);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// Starts an attempt; its end goes into `ends`.
+#[allow(clippy::disallowed_methods, reason = "the engine keeps the handle")]
+pub(crate) fn spawn(
+    shared: &Arc<Shared>,
+    attempt: Attempt,
+    ends: mpsc::UnboundedSender<AttemptEnd>,
+) -> Running {
+    let working = shared.clock.working();
+    let shared = Arc::clone(shared);
+    let task = tokio::spawn(async move {
+        let position = attempt.context.position;
+        let number = attempt.context.attempt.number;
+        // The semaphore is never closed.
+        let permit = Arc::clone(&shared.commands).acquire_owned().await;
+        let (end, working) = run(&shared, attempt, working).await;
+        drop(permit);
+        // The driver may be gone: then nobody wants the end.
+        let _ = ends.send(AttemptEnd {
+            position,
+            attempt: number,
+            end,
+            working,
+        });
+    });
+    Running(task.abort_handle())
+}
+
+async fn run(shared: &Shared, attempt: Attempt, working: WorkGuard) -> (End, WorkGuard) {
+    let input = Input::new(
+        Arc::clone(&shared.state),
+        attempt.arguments,
+        shared.settings.payload_limit,
+    );
+    let context = attempt.context;
+    let body = async {
+        match attempt.command.body {
+            Body::Async(body) => {
+                AttemptBody {
+                    context,
+                    body: Some(body(input)),
+                }
+                .await
+            }
+            Body::Blocking(body) => run_blocking(context, body, input).await,
+        }
+    };
+    let Some(timeout) = attempt.timeout else {
+        return (end_of(body.await), working);
+    };
+    // With a timeout it is time that may have to pass, so a virtual clock is let go.
+    let deadline = shared
+        .clock
+        .sleep_until(shared.clock.now().saturating_add(timeout));
+    drop(working);
+    let mut deadline = deadline;
+    tokio::select! {
+        biased;
+        ended = body => (end_of(ended), shared.clock.working()),
+        () = &mut deadline => {
+            let message = format!("the attempt took longer than its timeout of {timeout:?}");
+            let working = shared.clock.working();
+            (End::Failed(Failure::new(FailureKind::TimedOut, message)), working)
+        }
+    }
+}
+
+async fn run_blocking(
+    context: Arc<AttemptContext>,
+    body: fn(Input) -> BodyResult,
+    input: Input,
+) -> Ended {
+    let run = move || {
+        enter(Current::Command(context), || {
+            catch_unwind(AssertUnwindSafe(|| body(input))).map_err(|panic| panic_text(&*panic))
+        })
+    };
+    match tokio::task::spawn_blocking(run).await {
+        Ok(ended) => ended,
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// A body's result, or what it panicked with.
+type Ended = Result<BodyResult, String>;
+
+/// An async body that runs as its command and does not let a panic out, not even one in a destructor.
+struct AttemptBody {
+    context: Arc<AttemptContext>,
+    body: Option<BodyFuture>,
+}
+
+impl Future for AttemptBody {
+    type Output = Ended;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Ended> {
+        let this = self.get_mut();
+        let current = Current::Command(Arc::clone(&this.context));
+        let slot = &mut this.body;
+        let step = AssertUnwindSafe(|| {
+            enter(current, || {
+                let Some(body) = slot.as_mut() else {
+                    return Poll::Pending;
+                };
+                let result = body.as_mut().poll(cx);
+                if result.is_ready() {
+                    *slot = None;
+                }
+                result
+            })
+        });
+        match catch_unwind(step) {
+            Ok(Poll::Pending) => Poll::Pending,
+            Ok(Poll::Ready(result)) => Poll::Ready(Ok(result)),
+            Err(panic) => {
+                let text = panic_text(&*panic);
+                let left = this.body.take();
+                // Whatever the rest of a broken body does when it goes, it went.
+                let _ = catch_unwind(AssertUnwindSafe(|| drop(left)));
+                Poll::Ready(Err(text))
+            }
+        }
+    }
+}
+
+impl Drop for AttemptBody {
+    fn drop(&mut self) {
+        let left = self.body.take();
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(left)));
+    }
+}
+
+/// What a panic said, if it said it in words.
+pub(crate) fn panic_text(panic: &(dyn Any + Send)) -> String {
+    let text = panic
+        .downcast_ref::<&str>()
+        .map(|text| (*text).to_owned())
+        .or_else(|| panic.downcast_ref::<String>().cloned());
+    text.unwrap_or_else(|| "a panic without a text".to_owned())
+}
+
+fn end_of(ended: Ended) -> End {
+    match ended {
+        Ok(Ok(result)) => End::Completed(result),
+        Ok(Err(BodyError::User(failure))) => End::Failed(failure),
+        Ok(Err(BodyError::Result(error))) => {
+            End::Final(Failure::new(FailureKind::Unrecordable, error.to_string()))
+        }
+        Ok(Err(BodyError::Arguments { parameter, error })) => {
+            End::ArgumentsUnreadable { parameter, error }
+        }
+        Err(panic) => End::Failed(Failure::new(FailureKind::Panicked, panic)),
+    }
+}

@@ -1,0 +1,151 @@
+//! The one hand that writes an execution's history: each call is one durable, fenced commit.
+//!
+//! Owns the lease and the place of the next event. Must never retry a user's code or swallow a store's
+//! refusal.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::shared::Shared;
+use crate::history::{Event, Status};
+use crate::ids::Sequence;
+use crate::retry::Backoff;
+use crate::store::{Commit, HeaderChange, Lease, MessageId, StoreError};
+
+/// Why a driver stops before its execution is at rest. Control flow, not a failure of the execution.
+#[derive(Debug)]
+pub(crate) enum Stop {
+    /// The lease is lost, or was given back: somebody goes on, here or elsewhere.
+    LetGo,
+    /// This execution cannot be worked on; the others can.
+    Broken(StoreError),
+    /// The store takes no more work.
+    Gone(StoreError),
+}
+
+/// Sorts a store's error by what the driver does about it.
+impl From<StoreError> for Stop {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Fenced { .. } => Self::LetGo,
+            StoreError::Damaged { .. } | StoreError::Contradiction { .. } => Self::Broken(error),
+            StoreError::Stopped { .. } | StoreError::Closed | StoreError::Unavailable { .. } => {
+                Self::Gone(error)
+            }
+        }
+    }
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct Recorder {
+    shared: Arc<Shared>,
+    lease: Lease,
+    next: Sequence,
+    consumed: Vec<MessageId>,
+}
+
+/// What goes into a commit beside its events.
+#[derive(Debug, Default)]
+pub(crate) struct Along {
+    pub(crate) header: Option<HeaderChange>,
+    pub(crate) release: bool,
+}
+
+impl Recorder {
+    pub(crate) fn new(shared: Arc<Shared>, lease: Lease, next: Sequence) -> Self {
+        Self {
+            shared,
+            lease,
+            next,
+            consumed: Vec::new(),
+        }
+    }
+
+    /// The lease under which this writes.
+    pub(crate) fn lease(&self) -> &Lease {
+        &self.lease
+    }
+
+    /// Messages to take out of the inbox with the next commit.
+    pub(crate) fn consume(&mut self, messages: impl IntoIterator<Item = MessageId>) {
+        self.consumed.extend(messages);
+    }
+
+    /// Appends events, durably.
+    pub(crate) async fn events(&mut self, events: Vec<Event>) -> Result<(), Stop> {
+        self.commit(events, Along::default()).await
+    }
+
+    /// Appends an event that changes the status and brings the execution to rest, or to a wait.
+    pub(crate) async fn rest(
+        &mut self,
+        events: Vec<Event>,
+        header: HeaderChange,
+    ) -> Result<(), Stop> {
+        self.commit(
+            events,
+            Along {
+                header: Some(header),
+                release: true,
+            },
+        )
+        .await
+    }
+
+    /// Gives the lease back with nothing recorded.
+    pub(crate) async fn release(&mut self) -> Result<(), Stop> {
+        Ok(self.shared.store.release(vec![self.lease.clone()]).await?)
+    }
+
+    /// One commit. A store that cannot be reached is tried again for as long as it takes: that is our
+    /// fault and costs the user's code no attempt.
+    pub(crate) async fn commit(&mut self, events: Vec<Event>, along: Along) -> Result<(), Stop> {
+        let count = events.len() as u64;
+        let commit = Commit {
+            lease: self.lease.clone(),
+            first: self.next,
+            events,
+            consumed: std::mem::take(&mut self.consumed),
+            header: along.header,
+            release: along.release,
+        };
+        let mut failures = 0;
+        loop {
+            match self.shared.store.commit(commit.clone()).await {
+                Ok(()) => {
+                    self.next = Sequence(self.next.0 + count);
+                    return Ok(());
+                }
+                Err(StoreError::Unavailable { reason }) => {
+                    tracing::warn!(execution = %self.lease.execution, reason, "store unreachable, trying again");
+                    let delay = STORE_BACKOFF.delay(failures, None, self.shared.random());
+                    failures += 1;
+                    self.shared
+                        .clock
+                        .sleep_until(self.shared.clock.now().saturating_add(delay))
+                        .await;
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+}
+
+/// How long to leave a store alone that cannot be reached.
+const STORE_BACKOFF: Backoff = Backoff::checked_by_the_attribute(
+    Duration::from_millis(100),
+    2.0,
+    Duration::from_secs(5),
+    crate::retry::Jitter::Equal,
+);
+
+/// The header of an execution that goes on running, due at once.
+pub(crate) fn running(at: crate::clock::Timestamp) -> HeaderChange {
+    HeaderChange {
+        at,
+        status: Status::Running,
+        due: Some(at),
+        problem: None,
+    }
+}

@@ -1,0 +1,278 @@
+//! Claims executions that are due and gives each a driver, within the bound.
+//!
+//! Owns the drivers' tasks, the leases' renewal and the order of a shutdown. Must never look into a
+//! history.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use tokio::sync::watch;
+use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
+
+use super::claimed;
+use super::recorder::Stop;
+use super::shared::Shared;
+use super::waiters::Ending;
+use crate::clock::{Timestamp, WorkGuard};
+use crate::ids::ExecutionId;
+use crate::store::{Change, ClaimRequest, Lease, StoreError};
+
+/// One execution that is in memory.
+struct Working {
+    id: ExecutionId,
+    lease: Lease,
+    driver: AbortHandle,
+}
+
+type DriverEnd = (Result<(), Stop>, WorkGuard);
+
+/// See the module.
+pub(crate) struct Scheduler {
+    shared: Arc<Shared>,
+    drivers: JoinSet<DriverEnd>,
+    working: HashMap<Id, Working>,
+    /// Leases of executions that cannot be worked on: kept, so that this process does not claim them
+    /// again and again.
+    set_aside: Vec<Lease>,
+    stopping: watch::Receiver<bool>,
+}
+
+/// What the scheduler woke up for.
+enum Woken {
+    Ended(Result<(Id, DriverEnd), JoinError>),
+    Changed(Option<Change>),
+    Due,
+    Renew,
+    Stopping,
+}
+
+impl Scheduler {
+    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+        let stopping = shared.stopping.subscribe();
+        Self {
+            shared,
+            drivers: JoinSet::new(),
+            working: HashMap::new(),
+            set_aside: Vec::new(),
+            stopping,
+        }
+    }
+
+    /// Runs until the shutdown is through or the store is gone.
+    pub(crate) async fn run(mut self) -> Result<(), StoreError> {
+        let ended = self.work().await;
+        if let Err(error) = &ended {
+            tracing::error!(%error, "the engine stops");
+            self.drivers.shutdown().await;
+            self.shared.waiters.tell_all(&Ending::Broken(error.clone()));
+        }
+        ended
+    }
+
+    async fn work(&mut self) -> Result<(), StoreError> {
+        let mut changes = self.shared.store.changes();
+        let mut renew_at = self.next_renewal();
+        // Whether there may be something to claim.
+        let mut look = true;
+        let mut next_due = None;
+        loop {
+            let stopping = self.shared.is_stopping();
+            if stopping && self.working.is_empty() {
+                let leases = std::mem::take(&mut self.set_aside);
+                self.shared.store.release(leases).await?;
+                return Ok(());
+            }
+            if look && !stopping && self.free() > 0 {
+                look = self.claim().await?;
+                next_due = self.shared.store.next_due(self.shared.clock.now()).await?;
+                if look {
+                    continue;
+                }
+            }
+            let due = next_due.filter(|_| !stopping && self.free() > 0);
+            let renew =
+                (!self.working.is_empty() || !self.set_aside.is_empty()).then_some(renew_at);
+            match self.sleep(&mut changes, due, renew, stopping).await {
+                Woken::Ended(ended) => {
+                    self.ended(ended)?;
+                    // Those that end together are taken together: one claim fills all their places.
+                    while let Some(ended) = self.drivers.try_join_next_with_id() {
+                        self.ended(ended)?;
+                    }
+                    look = true;
+                }
+                Woken::Changed(Some(change)) => look |= self.changed(change),
+                Woken::Changed(None) => return Err(StoreError::Closed),
+                Woken::Due => look = true,
+                Woken::Renew => {
+                    self.renew().await?;
+                    renew_at = self.next_renewal();
+                }
+                Woken::Stopping => {}
+            }
+        }
+    }
+
+    fn free(&self) -> usize {
+        self.shared
+            .settings
+            .max_executions
+            .saturating_sub(self.working.len())
+    }
+
+    fn lease_end(&self) -> Timestamp {
+        self.shared
+            .clock
+            .now()
+            .saturating_add(self.shared.settings.lease)
+    }
+
+    fn next_renewal(&self) -> Timestamp {
+        self.shared
+            .clock
+            .now()
+            .saturating_add(self.shared.settings.lease / 3)
+    }
+
+    /// Claims what is due, up to the bound. `true` if there may be more.
+    #[allow(clippy::disallowed_methods, reason = "the scheduler owns the drivers")]
+    async fn claim(&mut self) -> Result<bool, StoreError> {
+        let limit = self.free();
+        let claimed = self
+            .shared
+            .store
+            .claim(ClaimRequest {
+                worker: self.shared.worker,
+                now: self.shared.clock.now(),
+                until: self.lease_end(),
+                limit,
+                functions: self.shared.registry.function_names(),
+            })
+            .await?;
+        for error in claimed.damaged {
+            tracing::error!(%error, "an execution is passed over");
+            if let StoreError::Damaged { execution, .. } = &error {
+                self.shared.waiters.set_aside(&execution.clone(), error);
+            }
+        }
+        let full = claimed.claims.len() == limit;
+        for claim in claimed.claims {
+            let id = claim.header.id.clone();
+            let lease = claim.lease.clone();
+            let shared = Arc::clone(&self.shared);
+            let guard = shared.clock.working();
+            let driver = self.drivers.spawn(async move {
+                let ended = claimed::work(Arc::clone(&shared), claim).await;
+                (ended, guard)
+            });
+            self.working
+                .insert(driver.id(), Working { id, lease, driver });
+        }
+        Ok(full)
+    }
+
+    async fn sleep(
+        &mut self,
+        changes: &mut crate::store::Changes,
+        due: Option<Timestamp>,
+        renew: Option<Timestamp>,
+        stopping: bool,
+    ) -> Woken {
+        let clock = Arc::clone(&self.shared.clock);
+        let at = async |at: Option<Timestamp>| match at {
+            Some(at) => clock.sleep_until(at).await,
+            None => std::future::pending().await,
+        };
+        tokio::select! {
+            biased;
+            Some(ended) = self.drivers.join_next_with_id() => Woken::Ended(ended),
+            change = changes.next() => Woken::Changed(change),
+            () = at(due) => Woken::Due,
+            () = at(renew) => Woken::Renew,
+            _ = self.stopping.wait_for(|stopping| *stopping), if !stopping => Woken::Stopping,
+        }
+    }
+
+    fn ended(&mut self, ended: Result<(Id, DriverEnd), JoinError>) -> Result<(), StoreError> {
+        let (task, result) = match ended {
+            Ok((task, (result, _guard))) => (task, result),
+            // Aborted by a lost lease, or a panic of ours: either way the driver is gone.
+            Err(error) => (error.id(), self.lost(&error)),
+        };
+        let Some(working) = self.working.remove(&task) else {
+            return Ok(());
+        };
+        match result {
+            Ok(()) | Err(Stop::LetGo) => Ok(()),
+            Err(Stop::Broken(error)) => {
+                tracing::error!(%error, "an execution is set aside");
+                self.shared.waiters.set_aside(&working.id, error);
+                self.set_aside.push(working.lease);
+                Ok(())
+            }
+            Err(Stop::Gone(error)) => Err(error),
+        }
+    }
+
+    fn lost(&self, error: &JoinError) -> Result<(), Stop> {
+        if error.is_cancelled() {
+            return Err(Stop::LetGo);
+        }
+        let execution = self
+            .working
+            .get(&error.id())
+            .map(|working| working.id.clone());
+        match execution {
+            Some(execution) => Err(Stop::Broken(StoreError::Contradiction {
+                execution,
+                reason: format!("its driver panicked ({error})"),
+            })),
+            None => Err(Stop::LetGo),
+        }
+    }
+
+    /// Takes news in. `true` if there may be something to claim.
+    fn changed(&self, change: Change) -> bool {
+        match change {
+            Change::Claimable | Change::Mail(_) => true,
+            Change::Missed => {
+                self.shared.waiters.tell_all(&Ending::AskTheStore);
+                true
+            }
+            Change::AtRest(id, _) => {
+                // An execution of this worker is told by its driver, with the result in hand.
+                if !self.working.values().any(|working| working.id == id) {
+                    self.shared.waiters.tell(&id, Ending::AskTheStore);
+                }
+                false
+            }
+        }
+    }
+
+    /// Extends the leases; the drivers of lost ones stop.
+    async fn renew(&mut self) -> Result<(), StoreError> {
+        let held = self
+            .working
+            .values()
+            .map(|working| &working.lease)
+            .chain(&self.set_aside);
+        let leases: Vec<Lease> = held.cloned().collect();
+        match self.shared.store.renew(leases, self.lease_end()).await {
+            Ok(lost) => {
+                for working in self.working.values() {
+                    if lost.contains(&working.lease) {
+                        tracing::warn!(execution = %working.id, "lease lost, another worker goes on");
+                        working.driver.abort();
+                    }
+                }
+                self.set_aside.retain(|lease| !lost.contains(lease));
+                Ok(())
+            }
+            Err(StoreError::Unavailable { reason }) => {
+                tracing::warn!(reason, "leases could not be renewed, trying again");
+                Ok(())
+            }
+            Err(error) => Err(error),
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! What every part of one running Skail shares.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::{Semaphore, watch};
+
+use super::waiters::Waiters;
+use crate::clock::Clock;
+use crate::ids::WorkerId;
+use crate::registry::Registry;
+use crate::state::StateMap;
+use crate::store::Store;
+
+/// Bounds and times, as the builder set them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Settings {
+    /// The most executions in memory at once.
+    pub(crate) max_executions: usize,
+    /// The most command bodies running at once.
+    pub(crate) max_commands: usize,
+    /// The largest argument list or result, in bytes.
+    pub(crate) payload_limit: usize,
+    /// How long a lease lasts unless it is renewed.
+    pub(crate) lease: Duration,
+    /// How long a shutdown waits for running commands.
+    pub(crate) shutdown_grace: Duration,
+    /// A wait longer than this leaves memory.
+    pub(crate) warm_period: Duration,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            max_executions: 1_000,
+            max_commands: 1_000,
+            payload_limit: 4 * 1024 * 1024,
+            lease: Duration::from_secs(30),
+            shutdown_grace: Duration::from_secs(30),
+            warm_period: Duration::from_secs(10),
+        }
+    }
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) registry: Registry,
+    pub(crate) state: Arc<StateMap>,
+    pub(crate) settings: Settings,
+    pub(crate) worker: WorkerId,
+    pub(crate) commands: Arc<Semaphore>,
+    pub(crate) waiters: Waiters,
+    /// Turns true when the shutdown begins.
+    pub(crate) stopping: watch::Sender<bool>,
+    pub(crate) random: Mutex<fastrand::Rng>,
+}
+
+impl Shared {
+    /// The one source of randomness: a number from `[0, 1)`.
+    pub(crate) fn random(&self) -> f64 {
+        self.random
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .f64()
+    }
+
+    pub(crate) fn is_stopping(&self) -> bool {
+        *self.stopping.borrow()
+    }
+}

@@ -1,0 +1,348 @@
+//! The steps of one execution that are under way: running, or waiting for their next attempt.
+//!
+//! Owns what follows from an attempt's end: another attempt, or the outcome, and the event that says so.
+//! Must never record anything itself: the driver does, before anything depends on it.
+
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+
+use super::attempts::{self, Attempt, AttemptEnd, End, Running};
+use super::context::{AttemptContext, AttemptInfo};
+use super::frame::{Asked, Frame};
+use super::shared::Shared;
+use crate::clock::Timestamp;
+use crate::codec::{Payload, PayloadError};
+use crate::descriptor::{CommandDescriptor, CommandPolicy};
+use crate::error::{Failure, FailureKind};
+use crate::history::{BlockReason, Delivery, Event, Outcome, Step};
+use crate::ids::{ExecutionId, Position};
+
+/// One step that is under way.
+#[derive(Debug)]
+struct Underway {
+    step: Step,
+    command: &'static CommandDescriptor,
+    policy: CommandPolicy,
+    arguments: Payload,
+    after: u64,
+    /// The number of the attempt that runs, or is to run.
+    attempt: u32,
+    previous_delay: Option<Duration>,
+    stage: Stage,
+}
+
+#[derive(Debug)]
+enum Stage {
+    /// Its next attempt starts at this time.
+    Waiting(Timestamp),
+    /// Its body runs; dropped, it is aborted.
+    Running(#[expect(dead_code, reason = "held to be dropped")] Running),
+}
+
+/// What a round of work came to: to be recorded first, then delivered.
+#[derive(Debug, Default)]
+pub(crate) struct Round {
+    pub(crate) events: Vec<Event>,
+    pub(crate) deliveries: Vec<Delivery>,
+    pub(crate) block: Option<BlockReason>,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct Steps {
+    shared: Arc<Shared>,
+    execution: ExecutionId,
+    underway: HashMap<Position, Underway>,
+    sender: mpsc::UnboundedSender<AttemptEnd>,
+    /// Whether the last owner may have died in a command of this execution, and no result was recorded
+    /// since: then every start is recorded before the body runs.
+    suspect: bool,
+}
+
+impl Steps {
+    pub(crate) fn new(
+        shared: Arc<Shared>,
+        execution: ExecutionId,
+        suspect: bool,
+    ) -> (Self, mpsc::UnboundedReceiver<AttemptEnd>) {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        (
+            Self {
+                shared,
+                execution,
+                underway: HashMap::new(),
+                sender,
+                suspect,
+            },
+            receiver,
+        )
+    }
+
+    /// Takes in a step that the function asked for.
+    pub(crate) fn ask(&mut self, asked: Asked, now: Timestamp, round: &mut Round) {
+        let Asked {
+            step,
+            request,
+            recorded,
+            after,
+        } = asked;
+        let limit = self.shared.settings.payload_limit;
+        let arguments = request
+            .arguments
+            .and_then(|arguments| check_size(arguments, limit));
+        let arguments = match arguments {
+            Ok(arguments) => arguments,
+            Err((parameter, error)) => {
+                let text = format!("the argument `{parameter}` cannot be recorded: {error}");
+                let failure = Failure::new(FailureKind::Unrecordable, text);
+                round.end(now, step, 0, failure, false);
+                return;
+            }
+        };
+        let mut underway = Underway {
+            step,
+            command: request.descriptor,
+            policy: request.policy,
+            arguments,
+            after,
+            attempt: 1,
+            previous_delay: None,
+            stage: Stage::Waiting(now),
+        };
+        if let Some(recorded) = recorded {
+            if let Some(attempt) = recorded.interrupted_attempt {
+                underway.attempt = attempt;
+                let failure = Failure::new(FailureKind::Interrupted, INTERRUPTED);
+                self.failed(underway, failure, false, now, round);
+                return;
+            }
+            underway.attempt = recorded.failed_attempts + 1;
+            if let Some(due) = recorded.retry_at {
+                underway.stage = Stage::Waiting(due);
+            }
+            if let Some(failure) = recorded.last_failure
+                && underway.attempt > underway.policy.retry_count.saturating_add(1)
+            {
+                // A build with a smaller `retry_count` took over: the attempts are spent.
+                underway.attempt = recorded.failed_attempts;
+                self.failed(underway, failure, true, now, round);
+                return;
+            }
+        }
+        self.underway.insert(underway.step.position, underway);
+    }
+
+    /// Takes in how an attempt ended.
+    pub(crate) fn ended(&mut self, ended: AttemptEnd, now: Timestamp, round: &mut Round) {
+        let Some(mut underway) = self.underway.remove(&ended.position) else {
+            // Its call was dropped meanwhile: nobody is to get this, in no replay either.
+            return;
+        };
+        debug_assert_eq!(
+            underway.attempt, ended.attempt,
+            "one attempt of a step at a time"
+        );
+        underway.stage = Stage::Waiting(now);
+        match ended.end {
+            End::Completed(result) => {
+                self.suspect = false;
+                let position = underway.step.position;
+                round.deliveries.push(Delivery {
+                    position,
+                    outcome: Outcome::Completed(result.clone()),
+                });
+                round.events.push(Event::CommandCompleted {
+                    at: now,
+                    step: underway.step,
+                    attempts: underway.attempt,
+                    result,
+                });
+            }
+            End::Failed(failure) => self.failed(underway, failure, false, now, round),
+            End::Final(failure) => self.failed(underway, failure, true, now, round),
+            End::ArgumentsUnreadable { parameter, error } => {
+                round.block = Some(BlockReason {
+                    message: format!(
+                        "at position {}, command `{}` cannot read its recorded argument `{parameter}`: \
+                         {error}. Deploy code that reads it, then resume.",
+                        underway.step.position, underway.command.name
+                    ),
+                    position: Some(underway.step.position),
+                    changed_arguments: None,
+                });
+            }
+        }
+    }
+
+    fn failed(
+        &mut self,
+        mut underway: Underway,
+        failure: Failure,
+        last: bool,
+        now: Timestamp,
+        round: &mut Round,
+    ) {
+        let policy = underway.policy;
+        if last || underway.attempt > policy.retry_count {
+            round.end(
+                now,
+                underway.step,
+                underway.attempt,
+                failure,
+                policy.at_most_once(),
+            );
+            return;
+        }
+        let random = self.shared.random();
+        let delay = policy
+            .backoff
+            .delay(underway.attempt - 1, underway.previous_delay, random);
+        let retry_at = now.saturating_add(delay);
+        tracing::debug!(
+            execution = %self.execution, command = underway.command.name, attempt = underway.attempt,
+            %failure, ?delay, "command attempt failed"
+        );
+        round.events.push(Event::CommandAttemptFailed {
+            at: now,
+            step: underway.step.clone(),
+            attempt: underway.attempt,
+            failure,
+            retry_at,
+        });
+        underway.attempt += 1;
+        underway.previous_delay = Some(delay);
+        underway.stage = Stage::Waiting(retry_at);
+        self.underway.insert(underway.step.position, underway);
+    }
+
+    /// The steps whose next attempt is due.
+    pub(crate) fn due(&self, now: Timestamp) -> Vec<Position> {
+        let mut due: Vec<Position> = self
+            .underway
+            .values()
+            .filter(|underway| matches!(underway.stage, Stage::Waiting(at) if at <= now))
+            .map(|underway| underway.step.position)
+            .collect();
+        due.sort_unstable();
+        due
+    }
+
+    /// The starts among `due` that must be durable before the body runs.
+    pub(crate) fn starts(&self, due: &[Position], now: Timestamp) -> Vec<Event> {
+        due.iter()
+            .filter_map(|position| self.underway.get(position))
+            .filter(|underway| self.suspect || underway.policy.at_most_once())
+            .map(|underway| Event::CommandStarted {
+                at: now,
+                step: underway.step.clone(),
+                attempt: underway.attempt,
+            })
+            .collect()
+    }
+
+    /// Starts the next attempts of these steps.
+    pub(crate) fn start(&mut self, due: &[Position], frame: &Frame) {
+        for position in due {
+            let Some(underway) = self.underway.get_mut(position) else {
+                continue;
+            };
+            frame.begins(underway.after);
+            let context = AttemptContext {
+                execution: self.execution.clone(),
+                position: *position,
+                command: underway.command.name,
+                attempt: AttemptInfo {
+                    number: underway.attempt,
+                    of: underway.policy.retry_count.saturating_add(1),
+                },
+                business_key: OnceLock::new(),
+            };
+            let attempt = Attempt {
+                command: underway.command,
+                context: Arc::new(context),
+                arguments: underway.arguments.clone(),
+                timeout: underway.policy.timeout,
+            };
+            let running = attempts::spawn(&self.shared, attempt, self.sender.clone());
+            underway.stage = Stage::Running(running);
+        }
+    }
+
+    /// The call of this step was dropped: its body is aborted.
+    pub(crate) fn forget(&mut self, position: Position) {
+        self.underway.remove(&position);
+    }
+
+    /// Aborts everything that runs.
+    pub(crate) fn abort(&mut self) {
+        self.underway.clear();
+    }
+
+    /// Whether a body runs.
+    pub(crate) fn any_running(&self) -> bool {
+        self.underway
+            .values()
+            .any(|underway| matches!(underway.stage, Stage::Running(_)))
+    }
+
+    /// When the next waiting step is due.
+    pub(crate) fn next_due(&self) -> Option<Timestamp> {
+        let waiting = self
+            .underway
+            .values()
+            .filter_map(|underway| match underway.stage {
+                Stage::Waiting(at) => Some(at),
+                Stage::Running(_) => None,
+            });
+        waiting.min()
+    }
+}
+
+impl Round {
+    fn end(
+        &mut self,
+        at: Timestamp,
+        step: Step,
+        attempts: u32,
+        failure: Failure,
+        unrepeatable: bool,
+    ) {
+        let outcome = Outcome::Failed {
+            attempts,
+            failure: failure.clone(),
+            unrepeatable,
+        };
+        self.deliveries.push(Delivery {
+            position: step.position,
+            outcome,
+        });
+        self.events.push(Event::CommandFailed {
+            at,
+            step,
+            attempts,
+            failure,
+            unrepeatable,
+        });
+    }
+}
+
+fn check_size(arguments: Payload, limit: usize) -> Result<Payload, (&'static str, PayloadError)> {
+    let size = arguments.as_bytes().len();
+    if size > limit {
+        return Err((
+            "(all)",
+            PayloadError::TooLarge {
+                wanted: "a list of arguments",
+                size,
+                limit,
+            },
+        ));
+    }
+    Ok(arguments)
+}
+
+const INTERRUPTED: &str = "the process died while the command's body was running: whether its effect \
+                           happened is unknown";

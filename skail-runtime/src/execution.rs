@@ -1,0 +1,326 @@
+//! The handle of one execution.
+//!
+//! Owns how a user waits for, looks at and resumes an execution. Must never change a history: it asks
+//! through the inbox.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use serde::de::DeserializeOwned;
+use tokio::sync::oneshot;
+
+use crate::codec::{Payload, PayloadError};
+use crate::engine::{Ending, Shared};
+use crate::error::Failure;
+use crate::history::{AcceptedArguments, Event, Status};
+use crate::ids::{ExecutionId, Sequence};
+use crate::store::{Header, Message, Sent, StoreError};
+
+type Ended = oneshot::Receiver<Arc<Ending>>;
+
+/// One execution: wait for its result, look at it, resume it.
+///
+/// The handle owns nothing; dropping it changes nothing. `T` is the type of the function's result.
+pub struct Execution<T> {
+    id: ExecutionId,
+    shared: Arc<Shared>,
+    /// Registered before the execution was created, so that its ending cannot be missed.
+    ended: tokio::sync::Mutex<Option<Ended>>,
+    result: PhantomData<fn() -> T>,
+}
+
+impl<T> Execution<T> {
+    pub(crate) fn new(id: ExecutionId, shared: Arc<Shared>, ended: Option<Ended>) -> Self {
+        Self {
+            id,
+            shared,
+            ended: tokio::sync::Mutex::new(ended),
+            result: PhantomData,
+        }
+    }
+
+    /// The id.
+    #[must_use]
+    pub fn id(&self) -> &ExecutionId {
+        &self.id
+    }
+
+    /// What is known of it without its history: status, function, times, tags, and the error in short.
+    ///
+    /// # Errors
+    /// [`ExecutionError::Unknown`] if the execution was deleted; [`ExecutionError::Store`].
+    pub async fn header(&self) -> Result<Header, ExecutionError> {
+        let header = self.shared.store.header(&self.id).await?;
+        header.ok_or_else(|| ExecutionError::Unknown {
+            execution: self.id.clone(),
+        })
+    }
+
+    /// Where it stands.
+    ///
+    /// # Errors
+    /// As [`header`](Self::header).
+    pub async fn status(&self) -> Result<Status, ExecutionError> {
+        Ok(self.header().await?.status)
+    }
+
+    /// Everything that was recorded of it, oldest first.
+    ///
+    /// # Errors
+    /// [`ExecutionError::Store`], also when a record is damaged.
+    pub async fn history(&self) -> Result<Vec<Event>, ExecutionError> {
+        const PAGE: usize = 512;
+        let mut all = Vec::new();
+        loop {
+            let from = Sequence(all.len() as u64);
+            let page = self.shared.store.history(&self.id, from, PAGE).await?;
+            let whole = page.len() < PAGE;
+            all.extend(page);
+            if whole {
+                return Ok(all);
+            }
+        }
+    }
+
+    /// Lets a failed or blocked execution go on: with fresh attempts, and without running a finished
+    /// step again. Await it; see [`Resume`].
+    pub fn resume(&self) -> Resume<'_> {
+        Resume {
+            id: &self.id,
+            shared: &self.shared,
+            accept_changed_arguments: false,
+        }
+    }
+}
+
+impl<T: DeserializeOwned> Execution<T> {
+    /// Waits until the execution is at rest and gives its result.
+    ///
+    /// It can be called again, from any handle, in any process: the result is in the store.
+    ///
+    /// # Errors
+    /// [`ExecutionError::Failed`] when its attempts are spent and [`ExecutionError::Blocked`] when code
+    /// and history disagree: either can be [resumed](Self::resume), so the error is of now and not for
+    /// ever. [`ExecutionError::Result`] if the result is not a `T`. [`ExecutionError::Store`] if the store
+    /// stopped or a record is damaged.
+    pub async fn result(&self) -> Result<T, ExecutionError> {
+        let mut ended = self.ended.lock().await.take();
+        loop {
+            let waiting = match ended.take() {
+                Some(waiting) => waiting,
+                None => {
+                    // Registered first and looked after, or an ending in between would be missed.
+                    let waiting = self.shared.waiters.register(&self.id);
+                    if let Some(ending) = self.ending().await? {
+                        return self.give(&ending);
+                    }
+                    waiting
+                }
+            };
+            match waiting.await.as_deref() {
+                Ok(Ending::AskTheStore) => {}
+                Ok(ending) => return self.give(ending),
+                Err(_) => return Err(ExecutionError::Store(StoreError::Closed)),
+            }
+        }
+    }
+
+    /// How it came to rest, if it is.
+    async fn ending(&self) -> Result<Option<Ending>, ExecutionError> {
+        if let Some(error) = self.shared.waiters.broken(&self.id) {
+            return Ok(Some(Ending::Broken(error)));
+        }
+        let header = self.header().await?;
+        if !header.status.at_rest() {
+            return Ok(None);
+        }
+        if !header.status.is_final() {
+            // A resume that is on its way counts: who resumed and waits wants what comes of it.
+            let messages = self.shared.store.inbox(&self.id, 16).await?;
+            if messages
+                .iter()
+                .any(|(_, message)| message.wakes(header.status))
+            {
+                return Ok(None);
+            }
+        }
+        Ok(match self.shared.store.last_event(&self.id).await? {
+            Some(Event::Completed { result, .. }) => Some(Ending::Completed(result)),
+            Some(Event::FunctionAttemptFailed {
+                attempt,
+                failure,
+                retry_at: None,
+                ..
+            }) => Some(Ending::Failed {
+                attempts: attempt,
+                failure,
+            }),
+            Some(Event::Blocked { reason, .. }) => Some(Ending::Blocked(reason)),
+            // It went on between the two looks.
+            _ => None,
+        })
+    }
+
+    fn give(&self, ending: &Ending) -> Result<T, ExecutionError> {
+        let execution = self.id.clone();
+        match ending {
+            Ending::Completed(payload) => {
+                decode(payload).map_err(|error| ExecutionError::Result { execution, error })
+            }
+            Ending::Failed { attempts, failure } => Err(ExecutionError::Failed {
+                execution,
+                attempts: *attempts,
+                failure: Box::new(failure.clone()),
+            }),
+            Ending::Blocked(reason) => Err(ExecutionError::Blocked {
+                execution,
+                message: reason.message.clone(),
+            }),
+            Ending::Broken(error) => Err(ExecutionError::Store(error.clone())),
+            Ending::AskTheStore => Err(ExecutionError::Store(StoreError::Closed)),
+        }
+    }
+}
+
+fn decode<T: DeserializeOwned>(payload: &Payload) -> Result<T, PayloadError> {
+    payload.decode()
+}
+
+impl<T> fmt::Debug for Execution<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Execution({})", self.id)
+    }
+}
+
+/// A resume that is being put together; await it to send it.
+///
+/// Once awaited it is durable: a crash right after does not forget it.
+#[must_use = "a resume does nothing until it is awaited"]
+#[derive(Debug)]
+pub struct Resume<'a> {
+    id: &'a ExecutionId,
+    shared: &'a Arc<Shared>,
+    accept_changed_arguments: bool,
+}
+
+impl Resume<'_> {
+    /// Accepts, for an execution that is blocked because the arguments of a finished step changed, that
+    /// the recorded result holds for the new arguments. Recorded in the history.
+    pub fn accept_changed_arguments(mut self) -> Self {
+        self.accept_changed_arguments = true;
+        self
+    }
+
+    async fn send(self) -> Result<(), ExecutionError> {
+        let execution = self.id.clone();
+        let store = &self.shared.store;
+        let header = store
+            .header(self.id)
+            .await?
+            .ok_or_else(|| ExecutionError::Unknown {
+                execution: execution.clone(),
+            })?;
+        if !matches!(header.status, Status::Failed | Status::Blocked) {
+            return Err(ExecutionError::NotResumable {
+                execution,
+                status: header.status,
+            });
+        }
+        let accept = if self.accept_changed_arguments {
+            match store.last_event(self.id).await? {
+                Some(Event::Blocked { reason, .. }) => reason
+                    .position
+                    .zip(reason.changed_arguments)
+                    .map(|(position, digest)| AcceptedArguments { position, digest }),
+                _ => None,
+            }
+        } else {
+            None
+        };
+        if self.accept_changed_arguments && accept.is_none() {
+            return Err(ExecutionError::NothingToAccept { execution });
+        }
+        let message = Message::Resume {
+            accept_changed_arguments: accept,
+        };
+        match store
+            .send(self.id, message, self.shared.clock.now())
+            .await?
+        {
+            Sent::Delivered(_) => Ok(()),
+            Sent::Unknown => Err(ExecutionError::Unknown { execution }),
+            Sent::Ended(status) => Err(ExecutionError::NotResumable { execution, status }),
+        }
+    }
+}
+
+impl<'a> IntoFuture for Resume<'a> {
+    type Output = Result<(), ExecutionError>;
+    type IntoFuture = crate::clock::BoxFuture<'a, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.send())
+    }
+}
+
+/// Why an execution gave no result, or could not be acted on.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExecutionError {
+    /// Its attempts are spent.
+    #[error(
+        "execution `{execution}` failed after {attempts} attempts: {failure}; resume it once the cause is gone"
+    )]
+    Failed {
+        /// The execution.
+        execution: ExecutionId,
+        /// Attempts of the function since the start or the last resume.
+        attempts: u32,
+        /// What the last one ended with.
+        failure: Box<Failure>,
+    },
+    /// Code and history disagree.
+    #[error("execution `{execution}` is blocked: {message}")]
+    Blocked {
+        /// The execution.
+        execution: ExecutionId,
+        /// What, where, and the ways out.
+        message: String,
+    },
+    /// Its result is of another type than the handle's.
+    #[error("the result of execution `{execution}`: {error}")]
+    Result {
+        /// The execution.
+        execution: ExecutionId,
+        /// What was wrong.
+        error: PayloadError,
+    },
+    /// There is no such execution.
+    #[error("there is no execution `{execution}` in this store")]
+    Unknown {
+        /// The id asked for.
+        execution: ExecutionId,
+    },
+    /// Only failed and blocked executions can be resumed.
+    #[error(
+        "execution `{execution}` is {status}; only a failed or blocked execution can be resumed"
+    )]
+    NotResumable {
+        /// The execution.
+        execution: ExecutionId,
+        /// Where it stands.
+        status: Status,
+    },
+    /// It is not blocked by changed arguments.
+    #[error(
+        "execution `{execution}` is not blocked by changed arguments, so there are none to accept; resume it without"
+    )]
+    NothingToAccept {
+        /// The execution.
+        execution: ExecutionId,
+    },
+    /// The store's fault.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}

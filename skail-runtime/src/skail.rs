@@ -1,0 +1,146 @@
+//! The builder and the handle of a running Skail.
+//!
+//! Owns the life of one engine: what it is made of, its start, its shutdown. Must never look into an
+//! execution.
+
+mod builder;
+mod start;
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::task::JoinHandle;
+
+use crate::engine::{FunctionCall, Shared};
+use crate::execution::{Execution, ExecutionError};
+use crate::ids::ExecutionId;
+use crate::store::{Page, Query, StoreError};
+
+pub use builder::{BuildError, Builder};
+pub use start::{Start, StartError};
+
+/// A running engine: starts executions and works on every unfinished one of its store.
+///
+/// Cloning it gives another handle of the same engine. When the last handle is dropped without a
+/// [`shutdown`](Self::shutdown), the work stops at once, as in a crash: nothing recorded is lost, and the
+/// next start takes everything up again.
+#[derive(Clone)]
+pub struct Skail {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    shared: Arc<Shared>,
+    engine: Mutex<Option<JoinHandle<Result<(), StoreError>>>>,
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        let engine = self
+            .engine
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(engine) = engine.take() {
+            engine.abort();
+        }
+    }
+}
+
+impl Skail {
+    /// Begins to put an engine together.
+    pub fn builder() -> Builder {
+        Builder::new()
+    }
+
+    /// Starts an execution of `call`. Await what it returns; before that it can be given an
+    /// [id](Start::id), [tags](Start::tag) and a [delay](Start::delay).
+    ///
+    /// Once awaited, the start is durable: a crash right after does not forget it.
+    pub fn start<T>(&self, call: FunctionCall<T>) -> Start<'_, T> {
+        Start::new(&self.inner.shared, call)
+    }
+
+    /// The handle of an execution that was started before, by whomever.
+    ///
+    /// # Errors
+    /// [`ExecutionError::Unknown`] if there is none; [`ExecutionError::Store`].
+    pub async fn execution<T>(&self, id: &ExecutionId) -> Result<Execution<T>, ExecutionError> {
+        let shared = &self.inner.shared;
+        match shared.store.header(id).await? {
+            Some(_) => Ok(Execution::new(id.clone(), Arc::clone(shared), None)),
+            None => Err(ExecutionError::Unknown {
+                execution: id.clone(),
+            }),
+        }
+    }
+
+    /// One page of the executions in the store, in the order of their ids.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn list(&self, query: Query) -> Result<Page, StoreError> {
+        self.inner.shared.store.list(query).await
+    }
+
+    /// The recorded names of the functions that this process can run. Executions of others stay as they
+    /// are until a process that has their function opens the store.
+    #[must_use]
+    pub fn functions(&self) -> Arc<[String]> {
+        self.inner.shared.registry.function_names()
+    }
+
+    /// Stops in good order: nothing new begins, running commands may end within the grace period and
+    /// have their results recorded, leases are given back, the store is closed.
+    ///
+    /// Waiting executions go on with the next start. A second call returns at once.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the store had stopped before, or cannot be closed.
+    pub async fn shutdown(&self) -> Result<(), StoreError> {
+        let engine = self
+            .inner
+            .engine
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        let Some(engine) = engine else { return Ok(()) };
+        self.inner.shared.stopping.send_replace(true);
+        match engine.await {
+            Ok(ended) => ended?,
+            Err(error) if error.is_panic() => {
+                tracing::error!(%error, "the scheduler panicked; this is a defect in Skail");
+            }
+            Err(_) => {}
+        }
+        self.inner
+            .shared
+            .waiters
+            .tell_all(&crate::engine::Ending::Broken(StoreError::Closed));
+        self.inner.shared.store.close().await
+    }
+
+    /// Stops at once, as a crash would, and returns when nothing runs any more. For tests.
+    #[cfg(feature = "testing")]
+    #[doc(hidden)]
+    pub async fn kill(&self) {
+        let engine = self
+            .inner
+            .engine
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        if let Some(engine) = engine {
+            engine.abort();
+            let _ = engine.await;
+        }
+    }
+}
+
+impl fmt::Debug for Skail {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Skail")
+            .field("store", &self.inner.shared.store)
+            .field("functions", &self.inner.shared.registry.function_names())
+            .finish()
+    }
+}

@@ -1,0 +1,234 @@
+//! How an engine is put together.
+
+use std::fmt;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use tokio::sync::{Semaphore, watch};
+
+use super::{Inner, Skail};
+use crate::clock::{Clock, SystemClock};
+use crate::descriptor::{Register, Registration};
+use crate::engine::{Scheduler, Settings, Shared, Waiters};
+use crate::ids::WorkerId;
+use crate::registry::{Registry, RegistryError};
+use crate::state::StateMap;
+use crate::store::Store;
+
+/// Puts a [`Skail`] together: a store, the shared state of commands, bounds.
+///
+/// ```
+/// use skail_runtime::prelude::*;
+/// use skail_runtime::store::MemoryStore;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> anyhow::Result<()> {
+/// let skail = Skail::builder()
+///     .store(MemoryStore::new())
+///     .max_running_executions(100)
+///     .start()
+///     .await?;
+/// skail.shutdown().await?;
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "a builder does nothing until `.start().await`"]
+pub struct Builder {
+    store: Option<Arc<dyn Store>>,
+    clock: Arc<dyn Clock>,
+    state: StateMap,
+    doubled_state: Vec<&'static str>,
+    explicit: Vec<Registration>,
+    settings: Settings,
+    seed: Option<u64>,
+}
+
+impl Builder {
+    pub(crate) fn new() -> Self {
+        Self {
+            store: None,
+            clock: SystemClock::shared(),
+            state: StateMap::default(),
+            doubled_state: Vec::new(),
+            explicit: Vec::new(),
+            settings: Settings::default(),
+            seed: None,
+        }
+    }
+
+    /// Where executions are kept. Required.
+    pub fn store(mut self, store: impl Store) -> Self {
+        self.store = Some(Arc::new(store));
+        self
+    }
+
+    /// A value that commands and functions borrow with `#[state] x: &T`. One of each type.
+    pub fn state<T: Send + Sync + 'static>(mut self, value: T) -> Self {
+        if !self.state.insert(value) {
+            self.doubled_state.push(std::any::type_name::<T>());
+        }
+        self
+    }
+
+    /// Registers a function or command explicitly, by the type that stands beside it:
+    /// `.register::<process_order>()`. Usually not needed, since the attributes register by themselves;
+    /// a linker that drops unused object files may make it so.
+    pub fn register<R: Register>(mut self) -> Self {
+        self.explicit.push(R::REGISTRATION);
+        self
+    }
+
+    /// The source of time; the machine's clock unless a test sets another.
+    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// Makes the jitter of delays repeatable, for tests.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = Some(seed);
+        self
+    }
+
+    /// The most executions in memory at once; others wait in the store. Default 1,000.
+    pub fn max_running_executions(mut self, executions: usize) -> Self {
+        self.settings.max_executions = executions;
+        self
+    }
+
+    /// The most command bodies running at once; others wait their turn. Default 1,000.
+    pub fn max_running_commands(mut self, commands: usize) -> Self {
+        self.settings.max_commands = commands;
+        self
+    }
+
+    /// The largest argument list or result that is recorded, in bytes. Default 4 MiB. A larger one is a
+    /// permanent error of the step.
+    pub fn payload_limit(mut self, bytes: usize) -> Self {
+        self.settings.payload_limit = bytes;
+        self
+    }
+
+    /// How long [`Skail::shutdown`] waits for running commands. Default 30 s.
+    pub fn shutdown_grace(mut self, grace: Duration) -> Self {
+        self.settings.shutdown_grace = grace;
+        self
+    }
+
+    /// How long a lease on an execution lasts unless it is renewed, which happens every third of it:
+    /// after a worker's death another takes its executions up after this time. Default 30 s. An embedded
+    /// store needs no waiting: its one process takes everything up at once.
+    pub fn lease(mut self, lease: Duration) -> Self {
+        self.settings.lease = lease;
+        self
+    }
+
+    /// Checks everything, takes up every unfinished execution of the store, and begins to work.
+    ///
+    /// # Errors
+    /// [`BuildError`], before anything runs: no store, a setting that cannot work, a `#[state]` that
+    /// nobody gave, two functions under one name. All faults of the registration are told at once.
+    ///
+    /// # Panics
+    /// Outside a tokio runtime.
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "the handle owns the engine's task"
+    )]
+    #[allow(
+        clippy::unused_async,
+        reason = "stores that connect will need it, and callers write await"
+    )]
+    pub async fn start(self) -> Result<Skail, BuildError> {
+        let store = self.store.ok_or(BuildError::NoStore)?;
+        if let Some(name) = self.doubled_state.first() {
+            return Err(BuildError::DoubledState { name });
+        }
+        let settings = self.settings;
+        let bounds = [
+            ("max_running_executions", settings.max_executions),
+            ("max_running_commands", settings.max_commands),
+            ("payload_limit", settings.payload_limit),
+        ];
+        if let Some((setting, _)) = bounds.iter().find(|(_, value)| *value == 0) {
+            return Err(BuildError::Setting {
+                setting,
+                reason: "it must be at least 1",
+            });
+        }
+        if settings.max_commands > Semaphore::MAX_PERMITS {
+            let reason = "it is larger than the runtime can count";
+            return Err(BuildError::Setting {
+                setting: "max_running_commands",
+                reason,
+            });
+        }
+        if settings.lease < Duration::from_secs(1) {
+            return Err(BuildError::Setting {
+                setting: "lease",
+                reason: "it must be at least 1 s",
+            });
+        }
+        let registry = Registry::collect(&self.explicit, &self.state)?;
+        let random = self
+            .seed
+            .map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed);
+        let shared = Arc::new(Shared {
+            store,
+            clock: self.clock,
+            registry,
+            state: Arc::new(self.state),
+            settings,
+            worker: WorkerId::generate(),
+            commands: Arc::new(Semaphore::new(settings.max_commands)),
+            waiters: Waiters::default(),
+            stopping: watch::Sender::new(false),
+            random: Mutex::new(random),
+        });
+        let engine = tokio::spawn(Scheduler::new(Arc::clone(&shared)).run());
+        Ok(Skail {
+            inner: Arc::new(Inner {
+                shared,
+                engine: Mutex::new(Some(engine)),
+            }),
+        })
+    }
+}
+
+impl fmt::Debug for Builder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder")
+            .field("store", &self.store)
+            .field("state", &self.state)
+            .field("settings", &self.settings)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why an engine could not start.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// The builder was given no store.
+    #[error("Skail needs a store: add `.store(SledStore::open(\"skail-data\")?)` to the builder")]
+    NoStore,
+    /// A setting that cannot work.
+    #[error("the builder's `{setting}` cannot be used: {reason}")]
+    Setting {
+        /// The builder's method.
+        setting: &'static str,
+        /// Why.
+        reason: &'static str,
+    },
+    /// Two values of one type.
+    #[error(
+        "`.state(…)` was given two values of type `{name}`; a command borrows by type, so wrap one of them in a type of its own"
+    )]
+    DoubledState {
+        /// The type.
+        name: &'static str,
+    },
+    /// Something is wrong with what is registered.
+    #[error(transparent)]
+    Registry(#[from] RegistryError),
+}
