@@ -19,6 +19,8 @@ pub mod __private;
 
 pub use engine::{CommandCall, FunctionCall};
 pub use error::{CommandError, FailureKind};
+pub use skail_macros::{skail_command, skail_function};
+
 pub use ids::{Epoch, ExecutionId, InvalidId, MAX_ID_BYTES, Position, Sequence, WorkerId};
 
 /// placeholder
