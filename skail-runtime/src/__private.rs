@@ -8,6 +8,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 pub use inventory;
+pub use std::time::Duration;
+pub use std::{file, format, line, module_path};
 
 pub use crate::codec::Payload;
 pub use crate::descriptor::{
@@ -20,6 +22,7 @@ pub use crate::state::StateKey;
 
 use crate::codec::{PayloadError, PayloadWriter};
 use crate::engine::{CommandCall, FunctionCall};
+use crate::error::BodyError;
 
 /// What an annotated function returns.
 #[diagnostic::on_unimplemented(
@@ -170,4 +173,45 @@ pub fn function_call<T>(
 /// Demands `Send` at the place where the body is named, so that the error shows what is held.
 pub fn require_send<F: Future + Send>(future: F) -> F {
     future
+}
+
+/// One recorded parameter. Making it is the only place that demands that its type can be recorded; both
+/// directions then come from here, so that a type that can't be is one error and not two.
+#[derive(Debug)]
+pub struct Parameter<T> {
+    name: &'static str,
+    write: fn(&mut CallArguments, &'static str, &T),
+    read: fn(&mut Arguments<'_>, &'static str) -> Result<T, BodyError>,
+}
+
+#[must_use]
+pub const fn parameter<T: Recordable>(name: &'static str) -> Parameter<T> {
+    Parameter {
+        name,
+        write: CallArguments::push::<T>,
+        read: |arguments, name| arguments.next(name),
+    }
+}
+
+impl<T> Parameter<T> {
+    /// Takes the argument by value, as the constructor does: a lint would ask the user for a borrow.
+    #[allow(clippy::needless_pass_by_value)]
+    pub fn write(&self, arguments: &mut CallArguments, value: T) {
+        (self.write)(arguments, self.name, &value);
+    }
+
+    pub fn read(&self, arguments: &mut Arguments<'_>) -> Result<T, BodyError> {
+        (self.read)(arguments, self.name)
+    }
+}
+
+/// The key of a `#[state]` type; the only place that demands that it can be shared.
+#[must_use]
+pub fn state_key<T: SharedState>() -> StateKey {
+    StateKey::of::<T>()
+}
+
+/// Demands `Send` of a running body.
+pub fn boxed<F: Future<Output = BodyResult> + Send + 'static>(future: F) -> BodyFuture {
+    Box::pin(future)
 }

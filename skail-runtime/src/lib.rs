@@ -28,11 +28,12 @@ pub use execution::{Execution, ExecutionError, Resume};
 pub use ids::{Epoch, ExecutionId, InvalidId, MAX_ID_BYTES, Position, Sequence, WorkerId};
 pub use registry::RegistryError;
 pub use skail::{BuildError, Builder, Skail, Start, StartError};
+pub use skail_macros::{skail_command, skail_function};
 
 /// What most programs need: `use skail_runtime::prelude::*;`.
 pub mod prelude {
     pub use crate::{
         CommandCall, CommandError, Execution, ExecutionId, FailureKind, FunctionCall, Skail,
-        attempt, idempotency_key,
+        attempt, idempotency_key, skail_command, skail_function,
     };
 }

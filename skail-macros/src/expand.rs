@@ -1,0 +1,104 @@
+//! From model to tokens.
+//!
+//! One item becomes four: the constructor under the user's name, a type of the same name as the home of
+//! the body, the constants that describe it, and its registration. Must never write logic: what can be
+//! ordinary code in the runtime is.
+//!
+//! Three rules hold for every token written here. Paths begin at the root, since nobody's prelude can be
+//! trusted. Names are prefixed `__skail_`, since items have no hygiene. A bound is demanded in one place,
+//! with the span of the type that must meet it, so that one mistake is one error.
+
+mod constructor;
+mod descriptor;
+mod run;
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote_spanned};
+use syn::ext::IdentExt;
+use syn::{Visibility, parse_quote_spanned};
+
+use crate::model::Model;
+
+pub(crate) use constructor::{call_type, signature_of_call};
+
+/// Everything that the item becomes.
+pub(crate) fn expand(model: &Model) -> TokenStream {
+    let constructor = constructor::constructor(model);
+    let home = home(model);
+    let registration = descriptor::registration(model);
+    quote_spanned!(here()=> #constructor #home #registration)
+}
+
+/// The span of what is ours alone: locals resolve here, everything else where the attribute stands.
+fn here() -> Span {
+    Span::mixed_site()
+}
+
+/// The type of the same name: body, constants, and what runs the body.
+fn home(model: &Model) -> TokenStream {
+    let gates = &model.attributes.gates;
+    let visibility = respanned(&model.visibility);
+    let name = model.type_name();
+    let noun = model.kind.noun();
+    let summary = format!(
+        "What belongs to the {noun} of the same name; `body` is its body, to be called in tests."
+    );
+    let body = body(model);
+    let parameters = descriptor::parameters(model);
+    let descriptor = descriptor::descriptor(model);
+    let run = run::run(model);
+    quote_spanned! {here()=>
+        #(#gates)*
+        #[doc = #summary]
+        #[allow(non_camel_case_types)]
+        #visibility struct #name {}
+
+        #(#gates)*
+        impl #name {
+            #body
+            #parameters
+            #descriptor
+            #run
+        }
+    }
+}
+
+/// The user's function, whole, under the name `body`: coercions, `?` and early returns behave as they
+/// were written, and a recursive call reaches the constructor.
+fn body(model: &Model) -> TokenStream {
+    let docs = &model.attributes.docs;
+    let inner = &model.attributes.inner;
+    let visibility = respanned(&model.visibility);
+    let mut signature = model.signature.clone();
+    signature.ident = Ident::new("body", here());
+    let body = &model.body;
+    let summary = format!(
+        "The body of the {}, without Skail around it.",
+        model.kind.noun()
+    );
+    quote_spanned! {here()=>
+        #[doc = #summary]
+        #[doc = ""]
+        #(#docs)*
+        #(#inner)*
+        #visibility #signature #body
+    }
+}
+
+/// The constant that stands for the parameter at this place among the recorded ones.
+fn parameter_const(index: usize) -> Ident {
+    format_ident!("__SKAIL_PARAMETER_{}", index, span = here())
+}
+
+/// The visibility as written, with the place of the attribute: lints about a `pub` that reaches nobody
+/// are told once, at the constructor.
+fn respanned(visibility: &Visibility) -> TokenStream {
+    visibility
+        .to_token_stream()
+        .into_iter()
+        .map(|mut token| {
+            token.set_span(token.span().located_at(Span::call_site()));
+            token
+        })
+        .collect()
+}

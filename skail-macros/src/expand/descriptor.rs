@@ -1,0 +1,155 @@
+//! The constants that describe an item, and its registration.
+
+use std::time::Duration;
+
+use proc_macro2::{Ident, Literal, TokenStream};
+use quote::quote_spanned;
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+
+use super::{here, parameter_const};
+use crate::kind::Kind;
+use crate::model::Model;
+use crate::options::Backoff;
+
+/// One constant for each recorded parameter: the one place that demands that its type can be recorded.
+pub(super) fn parameters(model: &Model) -> TokenStream {
+    model
+        .recorded()
+        .enumerate()
+        .map(|(index, (name, ty))| {
+            let constant = parameter_const(index);
+            let word = name.unraw().to_string();
+            let root = model.root.at(here());
+            let span = ty.span().resolved_at(here());
+            let spanned_root = model.root.at(span);
+            let value = quote_spanned! {span=>
+                #spanned_root::__private::parameter::<#ty>
+            };
+            quote_spanned! {here()=>
+                const #constant: #root::__private::Parameter<#ty> = #value(#word);
+            }
+        })
+        .collect()
+}
+
+/// The descriptor.
+pub(super) fn descriptor(model: &Model) -> TokenStream {
+    let root = model.root.at(here());
+    let name = model.recorded_name();
+    let words = model.recorded().map(|(name, _)| name.unraw().to_string());
+    let states = model.states().map(|ty| {
+        let span = ty.span().resolved_at(here());
+        let root = model.root.at(span);
+        quote_spanned!(span=> #root::__private::state_key::<#ty>)
+    });
+    let policy = policy(model);
+    let (descriptor, body) = match model.kind {
+        Kind::Command if model.is_async() => (
+            "CommandDescriptor",
+            quote_spanned!(here()=> #root::__private::Body::Async(Self::__skail_run)),
+        ),
+        Kind::Command => (
+            "CommandDescriptor",
+            quote_spanned!(here()=> #root::__private::Body::Blocking(Self::__skail_run)),
+        ),
+        Kind::Function => (
+            "FunctionDescriptor",
+            quote_spanned!(here()=> Self::__skail_run),
+        ),
+    };
+    let descriptor = Ident::new(descriptor, here());
+    quote_spanned! {here()=>
+        const __SKAIL_DESCRIPTOR: &'static #root::__private::#descriptor =
+            &#root::__private::#descriptor {
+                name: #name,
+                site: #root::__private::Site {
+                    module: #root::__private::module_path!(),
+                    file: #root::__private::file!(),
+                    line: #root::__private::line!(),
+                },
+                parameters: &[#(#words),*],
+                states: &[#(#states),*],
+                policy: #policy,
+                body: #body,
+            };
+    }
+}
+
+fn policy(model: &Model) -> TokenStream {
+    let root = model.root.at(here());
+    let options = &model.options;
+    let policy = match model.kind {
+        Kind::Command => Ident::new("CommandPolicy", here()),
+        Kind::Function => Ident::new("FunctionPolicy", here()),
+    };
+    let retry_count = options
+        .retry_count
+        .as_ref()
+        .map(|count| quote_spanned!(here()=> retry_count: #count,));
+    let backoff = options.backoff.map(|value| {
+        let value = backoff(model, value);
+        quote_spanned!(here()=> backoff: #value,)
+    });
+    let timeout = options.timeout.map(|time| {
+        let time = duration(model, time);
+        quote_spanned!(here()=> timeout: ::core::option::Option::Some(#time),)
+    });
+    if retry_count.is_none() && backoff.is_none() && timeout.is_none() {
+        return quote_spanned!(here()=> #root::__private::#policy::DEFAULT);
+    }
+    quote_spanned! {here()=>
+        #root::__private::#policy {
+            #retry_count
+            #backoff
+            #timeout
+            ..#root::__private::#policy::DEFAULT
+        }
+    }
+}
+
+fn backoff(model: &Model, backoff: Backoff) -> TokenStream {
+    let root = model.root.at(here());
+    let base = duration(model, backoff.base);
+    let factor = Literal::f64_suffixed(backoff.factor);
+    let cap = duration(model, backoff.cap);
+    let jitter = Ident::new(backoff.jitter, here());
+    quote_spanned! {here()=>
+        #root::__private::Backoff::checked_by_the_attribute(
+            #base,
+            #factor,
+            #cap,
+            #root::__private::Jitter::#jitter,
+        )
+    }
+}
+
+fn duration(model: &Model, time: Duration) -> TokenStream {
+    let root = model.root.at(here());
+    let seconds = Literal::u64_unsuffixed(time.as_secs());
+    let nanos = Literal::u32_unsuffixed(time.subsec_nanos());
+    quote_spanned!(here()=> #root::__private::Duration::new(#seconds, #nanos))
+}
+
+/// How the runtime finds the item by itself, and how a user names it who registers by hand.
+pub(super) fn registration(model: &Model) -> TokenStream {
+    let gates = &model.attributes.gates;
+    let root = model.root.at(here());
+    let home = model.type_name();
+    let variant = match model.kind {
+        Kind::Command => Ident::new("Command", here()),
+        Kind::Function => Ident::new("Function", here()),
+    };
+    quote_spanned! {here()=>
+        #(#gates)*
+        impl #root::__private::Register for #home {
+            const REGISTRATION: #root::__private::Registration =
+                #root::__private::Registration::#variant(Self::__SKAIL_DESCRIPTOR);
+        }
+
+        #(#gates)*
+        #root::__private::inventory::submit! {
+            <#home as #root::__private::Register>::REGISTRATION
+        }
+    }
+}
