@@ -5,5 +5,6 @@
 
 pub mod gateway;
 pub mod json_lines;
+pub mod order_saga;
 pub mod requests;
 pub mod shop;
