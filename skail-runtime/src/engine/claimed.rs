@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use super::driver::Driver;
+use super::driver::{Driver, Parts};
 use super::recorder::{Along, Recorder, Stop, running};
 use super::shared::Shared;
+use crate::clock::WorkGuard;
 use crate::history::{AcceptedArguments, Event, Replay, Status};
 use crate::ids::ExecutionId;
 use crate::store::{Claim, Message, StoreError};
@@ -13,12 +14,18 @@ use crate::store::{Claim, Message, StoreError};
 const PAGE: usize = 512;
 
 /// Works on a claimed execution until it is at rest, waits for long, or must be let go.
-pub(super) async fn work(shared: Arc<Shared>, claim: Claim) -> Result<(), Stop> {
+///
+/// `working` holds a virtual clock still whenever there is anything to do.
+pub(super) async fn work(
+    shared: &Arc<Shared>,
+    claim: Claim,
+    working: &mut Option<WorkGuard>,
+) -> Result<(), Stop> {
     let id = claim.header.id.clone();
-    let mut replay = read_history(&shared, &id).await?;
-    let mut recorder = Recorder::new(Arc::clone(&shared), claim.lease.clone(), replay.length());
+    let mut replay = read_history(shared, &id).await?;
+    let mut recorder = Recorder::new(Arc::clone(shared), claim.lease.clone(), replay.length());
     if claim.mail || replay.status() != Some(Status::Running) {
-        take_in_mail(&shared, &mut recorder, &mut replay).await?;
+        take_in_mail(shared, &mut recorder, &mut replay).await?;
     }
     if replay.status() != Some(Status::Running) {
         return recorder.release().await;
@@ -39,14 +46,14 @@ pub(super) async fn work(shared: Arc<Shared>, claim: Claim) -> Result<(), Stop> 
     };
     let arguments = arguments.clone();
     // The driver is large; it is built once per claim and lives on the heap.
-    let driver = Driver::new(
-        &shared,
+    let parts = Parts {
         function,
         recorder,
         replay,
         arguments,
-        claim.suspect,
-    );
+        suspect: claim.suspect,
+    };
+    let driver = Driver::new(shared, parts, working);
     Box::pin(driver.run()).await
 }
 

@@ -35,7 +35,7 @@ const MOST_POLLS: u32 = 100_000;
 pub(super) type Returned = Result<BodyResult, String>;
 
 /// See the module.
-pub(super) struct Driver {
+pub(super) struct Driver<'a> {
     pub(super) shared: Arc<Shared>,
     pub(super) function: &'static FunctionDescriptor,
     pub(super) recorder: Recorder,
@@ -50,7 +50,16 @@ pub(super) struct Driver {
     stopping: watch::Receiver<bool>,
     /// Until when running bodies may go on, once the shutdown began.
     grace: Option<Timestamp>,
-    working: Option<WorkGuard>,
+    working: &'a mut Option<WorkGuard>,
+}
+
+/// What a driver is made of.
+pub(super) struct Parts {
+    pub(super) function: &'static FunctionDescriptor,
+    pub(super) recorder: Recorder,
+    pub(super) replay: Replay,
+    pub(super) arguments: Payload,
+    pub(super) suspect: bool,
 }
 
 /// What a wait ended with.
@@ -63,15 +72,19 @@ enum Waited {
     Blocked(BlockReason),
 }
 
-impl Driver {
+impl<'a> Driver<'a> {
     pub(super) fn new(
         shared: &Arc<Shared>,
-        function: &'static FunctionDescriptor,
-        recorder: Recorder,
-        replay: Replay,
-        arguments: Payload,
-        suspect: bool,
+        parts: Parts,
+        working: &'a mut Option<WorkGuard>,
     ) -> Self {
+        let Parts {
+            function,
+            recorder,
+            replay,
+            arguments,
+            suspect,
+        } = parts;
         let execution = recorder.lease().execution.clone();
         let (steps, ends) = Steps::new(Arc::clone(shared), execution, suspect);
         let limit = shared.settings.payload_limit;
@@ -89,7 +102,7 @@ impl Driver {
             deliveries: VecDeque::new(),
             stopping: shared.stopping.subscribe(),
             grace: None,
-            working: Some(shared.clock.working()),
+            working,
         }
     }
 
@@ -243,7 +256,7 @@ impl Driver {
         };
         let known_to_stop = self.grace.is_some();
         // From here on a virtual clock may move.
-        self.working = None;
+        *self.working = None;
         let first = tokio::select! {
             biased;
             ended = self.ends.recv() => ended,
@@ -251,7 +264,7 @@ impl Driver {
             () = self.waker.foreign() => None,
             _ = self.stopping.wait_for(|stopping| *stopping), if !known_to_stop => None,
         };
-        self.working = Some(clock.working());
+        *self.working = Some(clock.working());
         drop(timer);
         let Some(first) = first else {
             return Ok(Waited::GoOn);

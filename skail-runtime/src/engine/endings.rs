@@ -18,7 +18,7 @@ use crate::store::HeaderChange;
 const PROBLEM_BYTES: usize = 400;
 
 /// The function returned, or panicked.
-pub(super) async fn returned(mut driver: Driver, returned: Returned) -> Result<(), Stop> {
+pub(super) async fn returned(mut driver: Driver<'_>, returned: Returned) -> Result<(), Stop> {
     if let Some(reason) = driver.frame.check_end() {
         return blocked(driver, reason).await;
     }
@@ -50,7 +50,7 @@ pub(super) async fn returned(mut driver: Driver, returned: Returned) -> Result<(
     }
 }
 
-async fn completed(mut driver: Driver, result: Payload) -> Result<(), Stop> {
+async fn completed(mut driver: Driver<'_>, result: Payload) -> Result<(), Stop> {
     let at = driver.shared.clock.now();
     let header = HeaderChange {
         at,
@@ -67,7 +67,7 @@ async fn completed(mut driver: Driver, result: Payload) -> Result<(), Stop> {
     Ok(())
 }
 
-async fn failed(driver: &mut Driver, failure: Failure, last: bool) -> Result<(), Stop> {
+async fn failed(driver: &mut Driver<'_>, failure: Failure, last: bool) -> Result<(), Stop> {
     let at = driver.shared.clock.now();
     let policy = driver.function.policy;
     let attempt = driver.attempt;
@@ -110,7 +110,7 @@ async fn failed(driver: &mut Driver, failure: Failure, last: bool) -> Result<(),
 }
 
 /// The execution cannot go on with this code.
-pub(super) async fn blocked(mut driver: Driver, reason: BlockReason) -> Result<(), Stop> {
+pub(super) async fn blocked(mut driver: Driver<'_>, reason: BlockReason) -> Result<(), Stop> {
     driver.steps.abort();
     let at = driver.shared.clock.now();
     let header = HeaderChange {
@@ -133,7 +133,7 @@ pub(super) async fn blocked(mut driver: Driver, reason: BlockReason) -> Result<(
 }
 
 /// Everything waits for long: the execution leaves memory until then.
-pub(super) async fn park(driver: &mut Driver, due: Timestamp) -> Result<(), Stop> {
+pub(super) async fn park(driver: &mut Driver<'_>, due: Timestamp) -> Result<(), Stop> {
     let at = driver.shared.clock.now();
     let header = HeaderChange {
         at,
@@ -144,7 +144,7 @@ pub(super) async fn park(driver: &mut Driver, due: Timestamp) -> Result<(), Stop
     driver.recorder.rest(Vec::new(), header).await
 }
 
-impl Driver {
+impl Driver<'_> {
     fn tell(&self, ending: Ending) {
         self.shared
             .waiters

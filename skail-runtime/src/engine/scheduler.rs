@@ -24,7 +24,7 @@ struct Working {
     driver: AbortHandle,
 }
 
-type DriverEnd = (Result<(), Stop>, WorkGuard);
+type DriverEnd = (Result<(), Stop>, Option<WorkGuard>);
 
 /// See the module.
 pub(crate) struct Scheduler {
@@ -160,10 +160,10 @@ impl Scheduler {
             let id = claim.header.id.clone();
             let lease = claim.lease.clone();
             let shared = Arc::clone(&self.shared);
-            let guard = shared.clock.working();
+            let mut working = Some(shared.clock.working());
             let driver = self.drivers.spawn(async move {
-                let ended = claimed::work(Arc::clone(&shared), claim).await;
-                (ended, guard)
+                let ended = claimed::work(&shared, claim, &mut working).await;
+                (ended, working)
             });
             self.working
                 .insert(driver.id(), Working { id, lease, driver });

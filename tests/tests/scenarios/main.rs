@@ -1,0 +1,4 @@
+//! What users rely on, one file per promise, against the memory store and a virtual clock.
+
+mod attempts;
+mod support;
