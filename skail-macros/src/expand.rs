@@ -14,12 +14,9 @@ mod run;
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote_spanned};
-use syn::ext::IdentExt;
-use syn::{Visibility, parse_quote_spanned};
+use syn::Visibility;
 
 use crate::model::Model;
-
-pub(crate) use constructor::{call_type, signature_of_call};
 
 /// Everything that the item becomes.
 pub(crate) fn expand(model: &Model) -> TokenStream {

@@ -35,7 +35,7 @@ pub(super) fn constructor(model: &Model) -> TokenStream {
 
 /// `fn name(parameters) -> output`, with the user's own tokens where there are any: editors and lints
 /// then take the function for the user's.
-pub(crate) fn signature_of_call(
+fn signature_of_call(
     signature: &syn::Signature,
     parameters: TokenStream,
     output: &TokenStream,
@@ -50,7 +50,7 @@ pub(crate) fn signature_of_call(
 }
 
 /// `CommandCall<T>`, where `T` is what the user's `Result` holds.
-pub(crate) fn call_type(kind: Kind, root: &Root, output: &Type) -> TokenStream {
+fn call_type(kind: Kind, root: &Root, output: &Type) -> TokenStream {
     let span = output.span().resolved_at(here());
     let root = root.at(span);
     let call = match kind {

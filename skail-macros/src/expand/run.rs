@@ -1,6 +1,6 @@
 //! What runs the body: arguments in, outcome out.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::TokenStream;
 use quote::{format_ident, quote_spanned};
 
 use super::{here, parameter_const};
@@ -98,8 +98,6 @@ fn finish(model: &Model) -> TokenStream {
     let root = model.root.at(here());
     let output = &model.output;
     let finish = syn::Ident::new("finish", span);
-    let probe = probe_span(span);
-    let _ = probe;
     quote_spanned! {here()=>
         let __skail_encoder = {
             use #root::__private::{TypedError as _, UntypedError as _};
@@ -108,8 +106,4 @@ fn finish(model: &Model) -> TokenStream {
         };
         __skail_input.#finish(__skail_outcome, __skail_encoder)
     }
-}
-
-fn probe_span(span: Span) -> Span {
-    span
 }

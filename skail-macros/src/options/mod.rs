@@ -21,7 +21,7 @@ pub(crate) use backoff::Backoff;
 pub(crate) use key::IdempotencyKey;
 
 use self::parse::{Content, Entry};
-use self::table::{Key, Row, Standing};
+use self::table::{Row, Setting, Standing};
 use crate::errors::Errors;
 use crate::kind::Kind;
 
@@ -101,9 +101,9 @@ impl Options {
     fn set(&mut self, row: &Row, entry: &Entry, errors: &mut Errors) -> syn::Result<()> {
         let expression = || entry.expression(row.example);
         let text = || value::text(expression()?, row.word, row.example);
-        match row.key {
-            Key::RetryCount => self.retry_count = Some(value::count(expression()?, row.word)?),
-            Key::Backoff => match &entry.content {
+        match row.sets {
+            Setting::RetryCount => self.retry_count = Some(value::count(expression()?, row.word)?),
+            Setting::Backoff => match &entry.content {
                 Content::List(list, span) => {
                     self.backoff = backoff::parse(list.clone(), *span, errors);
                 }
@@ -111,13 +111,13 @@ impl Options {
                     return Err(wants_list(entry, row));
                 }
             },
-            Key::Timeout => {
+            Setting::Timeout => {
                 let time = value::time(expression()?, row.word, row.example)?;
                 self.timeout = Some(time.value);
             }
-            Key::IdempotencyKey => self.idempotency_key = Some(key::parse(text()?)?),
-            Key::Name => self.name = Some(name(text()?)?),
-            Key::Blocking => match &entry.content {
+            Setting::IdempotencyKey => self.idempotency_key = Some(key::parse(text()?)?),
+            Setting::Name => self.name = Some(name(text()?)?),
+            Setting::Blocking => match &entry.content {
                 Content::Nothing => self.blocking = Some(entry.key.clone()),
                 Content::List(..) | Content::Expression(_) | Content::Damaged => {
                     return Err(syn::Error::new_spanned(
@@ -126,9 +126,9 @@ impl Options {
                     ));
                 }
             },
-            Key::Crate => self.root = Some(root(expression()?, row)?),
+            Setting::Crate => self.root = Some(root(expression()?, row)?),
             // No attribute takes them yet, so `known` has refused them.
-            Key::CompensateWith | Key::Dependency => {}
+            Setting::CompensateWith | Setting::Dependency => {}
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use crate::kind::Kind;
 
 /// An option, by what it sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Key {
+pub(crate) enum Setting {
     RetryCount,
     Backoff,
     Timeout,
@@ -33,7 +33,7 @@ pub(crate) enum Standing {
 /// What is known about one option.
 #[derive(Debug)]
 pub(crate) struct Row {
-    pub(crate) key: Key,
+    pub(crate) sets: Setting,
     pub(crate) word: &'static str,
     /// How it is written, as messages and documentation show it.
     pub(crate) example: &'static str,
@@ -56,7 +56,7 @@ impl Row {
 /// The options, in the order in which messages list them.
 pub(crate) const ROWS: [Row; 9] = [
     Row {
-        key: Key::RetryCount,
+        sets: Setting::RetryCount,
         word: "retry_count",
         example: "retry_count = 8",
         command: Standing::Taken,
@@ -71,7 +71,7 @@ pub(crate) const ROWS: [Row; 9] = [
         ],
     },
     Row {
-        key: Key::Backoff,
+        sets: Setting::Backoff,
         word: "backoff",
         example: "backoff(base = \"500ms\", factor = 2, cap = \"30s\", jitter = \"full\")",
         command: Standing::Taken,
@@ -79,7 +79,7 @@ pub(crate) const ROWS: [Row; 9] = [
         aliases: &["delay", "retry_delay", "retry_policy", "wait"],
     },
     Row {
-        key: Key::Timeout,
+        sets: Setting::Timeout,
         word: "timeout",
         example: "timeout = \"10s\"",
         command: Standing::Taken,
@@ -87,7 +87,7 @@ pub(crate) const ROWS: [Row; 9] = [
         aliases: &["deadline", "time_limit", "max_duration"],
     },
     Row {
-        key: Key::IdempotencyKey,
+        sets: Setting::IdempotencyKey,
         word: "idempotency_key",
         example: "idempotency_key = \"charge-{invoice_id}\"",
         command: Standing::Taken,
@@ -97,7 +97,7 @@ pub(crate) const ROWS: [Row; 9] = [
         aliases: &["key", "idempotent", "dedup_key"],
     },
     Row {
-        key: Key::CompensateWith,
+        sets: Setting::CompensateWith,
         word: "compensate_with",
         example: "compensate_with = release_stock",
         command: Standing::Later(
@@ -107,7 +107,7 @@ pub(crate) const ROWS: [Row; 9] = [
         aliases: &["compensate", "compensation", "undo", "rollback"],
     },
     Row {
-        key: Key::Dependency,
+        sets: Setting::Dependency,
         word: "dependency",
         example: "dependency = \"gateway\"",
         command: Standing::Later("until then each command is retried on its own"),
@@ -115,7 +115,7 @@ pub(crate) const ROWS: [Row; 9] = [
         aliases: &["breaker", "circuit_breaker", "depends_on"],
     },
     Row {
-        key: Key::Name,
+        sets: Setting::Name,
         word: "name",
         example: "name = \"charge_card\"",
         command: Standing::Taken,
@@ -123,7 +123,7 @@ pub(crate) const ROWS: [Row; 9] = [
         aliases: &["rename", "id"],
     },
     Row {
-        key: Key::Blocking,
+        sets: Setting::Blocking,
         word: "blocking",
         example: "blocking",
         command: Standing::Taken,
@@ -134,7 +134,7 @@ pub(crate) const ROWS: [Row; 9] = [
         aliases: &["block", "sync", "spawn_blocking"],
     },
     Row {
-        key: Key::Crate,
+        sets: Setting::Crate,
         word: "crate",
         example: "crate = durable",
         command: Standing::Taken,

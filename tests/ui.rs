@@ -1,0 +1,6 @@
+//! What users of the attributes read.
+#[test]
+fn ui() {
+    let cases = trybuild::TestCases::new();
+    cases.pass("ui/pass/**/*.rs");
+}
