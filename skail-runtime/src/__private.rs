@@ -153,7 +153,6 @@ impl CallArguments {
 }
 
 /// The call of a command, made by its constructor.
-#[must_use]
 pub fn command_call<T>(
     descriptor: &'static CommandDescriptor,
     arguments: CallArguments,
@@ -162,7 +161,6 @@ pub fn command_call<T>(
 }
 
 /// The call of a function, made by its constructor.
-#[must_use]
 pub fn function_call<T>(
     descriptor: &'static FunctionDescriptor,
     arguments: CallArguments,

@@ -76,7 +76,7 @@ fn placeholder(inner: &str) -> Result<String, String> {
             "the placeholder `{{{inner}}}` names no parameter: write its name, like `{{invoice_id}}`"
         ));
     }
-    if !is_word || inner.contains('$') {
+    if !is_word || inner.contains('$') || inner.contains("::") {
         return Err(format!(
             "the placeholder `{{{inner}}}` is more than the name of a parameter: pass the value as \
              a parameter of its own"
