@@ -2,5 +2,5 @@
 #[test]
 fn ui() {
     let cases = trybuild::TestCases::new();
-    cases.pass("ui/pass/**/*.rs");
+    cases.pass("tests/ui/pass/**/*.rs");
 }
