@@ -14,7 +14,7 @@ mod run;
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote_spanned};
-use syn::Visibility;
+use syn::{Type, Visibility};
 
 use crate::model::Model;
 
@@ -41,7 +41,7 @@ fn home(model: &Model) -> TokenStream {
         "What belongs to the {noun} of the same name; `body` is its body, to be called in tests."
     );
     let body = body(model);
-    let parameters = descriptor::parameters(model);
+    let ports = descriptor::ports(model);
     let descriptor = descriptor::descriptor(model);
     let run = run::run(model);
     quote_spanned! {here()=>
@@ -53,7 +53,7 @@ fn home(model: &Model) -> TokenStream {
         #(#gates)*
         impl #name {
             #body
-            #parameters
+            #ports
             #descriptor
             #run
         }
@@ -85,6 +85,47 @@ fn body(model: &Model) -> TokenStream {
 /// The constant that stands for the parameter at this place among the recorded ones.
 fn parameter_const(index: usize) -> Ident {
     format_ident!("__SKAIL_PARAMETER_{}", index, span = here())
+}
+
+/// The constant that stands for the `#[state]` parameter at this place among those.
+fn state_const(index: usize) -> Ident {
+    format_ident!("__SKAIL_STATE_{}", index, span = here())
+}
+
+/// `<Output as Outcome>::Value` or `::Error`.
+fn projection(model: &Model, part: &str) -> TokenStream {
+    let output = &model.output;
+    let (first, last) = ends(output);
+    let root = model.root.at(last);
+    let part = Ident::new(part, last);
+    let begin = quote_spanned!(first=> <);
+    quote_spanned!(last=> #begin #output as #root::__private::Outcome>::#part)
+}
+
+/// An expression whose type mentions a projection, laid over the user's return type.
+///
+/// Every mention of a projection is an error of its own when the return type is no `Result`. Errors that
+/// agree in text and place are shown once, so all of them get the one place where they help.
+fn spread(model: &Model, expression: &TokenStream) -> TokenStream {
+    let (first, last) = ends(&model.output);
+    let mut span = first;
+    expression
+        .clone()
+        .into_iter()
+        .map(|mut token| {
+            token.set_span(token.span().located_at(span).resolved_at(first));
+            span = last;
+            token
+        })
+        .collect()
+}
+
+/// The spans of a type's first and last token. They cannot be joined on a stable compiler, but rustc
+/// joins those of the first and last token of whatever is parsed from them.
+fn ends(ty: &Type) -> (Span, Span) {
+    let mut spans = ty.to_token_stream().into_iter().map(|token| token.span());
+    let first = spans.next().unwrap_or_else(Span::call_site);
+    (first, spans.last().unwrap_or(first))
 }
 
 /// The visibility as written, with the place of the attribute: lints about a `pub` that reaches nobody

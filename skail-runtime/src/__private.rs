@@ -2,7 +2,8 @@
 #![doc(hidden)]
 #![allow(missing_docs, reason = "read the expansion in ARCHITECTURE.md instead")]
 
-use std::marker::PhantomData;
+use std::cell::Cell;
+use std::fmt;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -26,27 +27,24 @@ use crate::error::BodyError;
 
 /// What an annotated function returns.
 #[diagnostic::on_unimplemented(
-    message = "an annotated function must return a `Result`, not `{Self}`",
+    message = "a command or function must return a `Result`, not `{Self}`",
     label = "this is no `Result`",
     note = "write `anyhow::Result<T>` or `Result<T, E>`: Skail records what `Ok` holds and tries again on `Err`"
 )]
 pub trait Outcome {
     type Value;
     type Error;
-    fn into_result(self) -> Result<Self::Value, Self::Error>;
 }
 
+#[diagnostic::do_not_recommend]
 impl<T, E> Outcome for Result<T, E> {
     type Value = T;
     type Error = E;
-    fn into_result(self) -> Self {
-        self
-    }
 }
 
 /// What can be recorded and read back.
 #[diagnostic::on_unimplemented(
-    message = "Skail cannot record a `{Self}`",
+    message = "Skail cannot record the type `{Self}`",
     label = "this type cannot be recorded",
     note = "parameters and results go into the history: derive `serde::Serialize` and `serde::Deserialize`, own the data (`String`, not `&str`), keep it `Send`"
 )]
@@ -57,9 +55,10 @@ impl<T: Serialize + DeserializeOwned + Send + 'static> Recordable for T {}
 
 /// What may stand in `Err`.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be the error of an annotated function",
-    label = "this is not an error that Skail can record",
-    note = "use `anyhow::Error`, or a type that implements `std::error::Error + Send + Sync + 'static` (with `thiserror`, for instance)"
+    message = "`{Self}` cannot be the error of a command or function",
+    label = "this error cannot be recorded",
+    note = "use `anyhow::Error`, or a type that implements `std::error::Error + Send + Sync + 'static` (with `thiserror`, for instance)",
+    note = "others are turned into one where they arise: `.map_err(anyhow::Error::from_boxed)` for a boxed error, `.map_err(anyhow::Error::msg)` for a text"
 )]
 pub trait UserError: Sized {
     fn into_anyhow(self) -> anyhow::Error;
@@ -82,41 +81,6 @@ pub trait SharedState: Send + Sync + 'static {}
 
 #[diagnostic::do_not_recommend]
 impl<T: Send + Sync + 'static> SharedState for T {}
-
-pub type ErrorEncoder<E> = fn(&E) -> Option<Payload>;
-
-/// Finds out whether an error type can be recorded itself: `(&ErrorProbe::<E>::new()).encoder()` with
-/// both traits in scope picks `TypedError` where it applies.
-#[derive(Debug)]
-pub struct ErrorProbe<E>(PhantomData<fn(E)>);
-
-impl<E> ErrorProbe<E> {
-    #[must_use]
-    #[allow(clippy::new_without_default)]
-    pub const fn new() -> Self {
-        Self(PhantomData)
-    }
-}
-
-pub trait TypedError<E> {
-    fn encoder(&self) -> Option<ErrorEncoder<E>>;
-}
-
-impl<E: Serialize + DeserializeOwned> TypedError<E> for ErrorProbe<E> {
-    fn encoder(&self) -> Option<ErrorEncoder<E>> {
-        Some(|error| Payload::encode(error).ok())
-    }
-}
-
-pub trait UntypedError<E> {
-    fn encoder(&self) -> Option<ErrorEncoder<E>>;
-}
-
-impl<E> UntypedError<E> for &ErrorProbe<E> {
-    fn encoder(&self) -> Option<ErrorEncoder<E>> {
-        None
-    }
-}
 
 /// The arguments of a call on their way into its record.
 #[derive(Debug)]
@@ -168,11 +132,6 @@ pub fn function_call<T>(
     FunctionCall::new(descriptor, arguments)
 }
 
-/// Demands `Send` at the place where the body is named, so that the error shows what is held.
-pub fn require_send<F: Future + Send>(future: F) -> F {
-    future
-}
-
 /// One recorded parameter. Making it is the only place that demands that its type can be recorded; both
 /// directions then come from here, so that a type that can't be is one error and not two.
 #[derive(Debug)]
@@ -203,10 +162,104 @@ impl<T> Parameter<T> {
     }
 }
 
-/// The key of a `#[state]` type; the only place that demands that it can be shared.
+/// One `#[state]` parameter: the only place that demands that its type can be shared.
+#[derive(Debug)]
+pub struct State<T> {
+    pub key: fn() -> StateKey,
+    lend: for<'a> fn(&'a Input) -> &'a T,
+}
+
 #[must_use]
-pub fn state_key<T: SharedState>() -> StateKey {
-    StateKey::of::<T>()
+pub const fn state<T: SharedState>() -> State<T> {
+    State {
+        key: StateKey::of::<T>,
+        lend: Input::state::<T>,
+    }
+}
+
+impl<T> State<T> {
+    #[must_use]
+    pub fn lend<'a>(&self, input: &'a Input) -> &'a T {
+        (self.lend)(input)
+    }
+}
+
+/// How a body ends: the only place that demands that its value can be recorded and that its error is one.
+#[derive(Debug)]
+pub struct Ending<T, E> {
+    finish: fn(&Input, Result<T, E>, Option<Payload>) -> BodyResult,
+}
+
+#[must_use]
+pub const fn ending<T: Recordable, E: UserError>() -> Ending<T, E> {
+    Ending {
+        finish: Input::finish::<T, E>,
+    }
+}
+
+/// What a body returned, on its way into the record. With the three traits in scope,
+/// `(&&Returned::new(r)).finish(…)` picks the first of them that applies.
+#[allow(missing_debug_implementations)]
+pub struct Returned<R>(Cell<Option<R>>);
+
+impl<R> Returned<R> {
+    pub const fn new(returned: R) -> Self {
+        Self(Cell::new(Some(returned)))
+    }
+}
+
+/// An error that is recorded itself, beside its text.
+pub trait FinishTyped<T, E> {
+    fn finish(&self, ending: &Ending<T, E>, input: &Input) -> BodyResult;
+}
+
+impl<T, E: Serialize + DeserializeOwned> FinishTyped<T, E> for Returned<Result<T, E>> {
+    fn finish(&self, ending: &Ending<T, E>, input: &Input) -> BodyResult {
+        let outcome = self.0.take().expect("a body returns once");
+        let typed = outcome
+            .as_ref()
+            .err()
+            .and_then(|error| Payload::encode(error).ok());
+        (ending.finish)(input, outcome, typed)
+    }
+}
+
+/// An error of which only the text is recorded.
+pub trait FinishUntyped<T, E> {
+    fn finish(&self, ending: &Ending<T, E>, input: &Input) -> BodyResult;
+}
+
+impl<T, E> FinishUntyped<T, E> for &Returned<Result<T, E>> {
+    fn finish(&self, ending: &Ending<T, E>, input: &Input) -> BodyResult {
+        let outcome = self.0.take().expect("a body returns once");
+        (ending.finish)(input, outcome, None)
+    }
+}
+
+/// No `Result` at all: refused already, by [`Outcome`]. This is here so that it is refused only once.
+pub trait FinishRefused {
+    fn finish<X>(&self, ending: &X, input: &Input) -> BodyResult;
+}
+
+impl<R> FinishRefused for &&Returned<R> {
+    fn finish<X>(&self, _: &X, _: &Input) -> BodyResult {
+        unreachable!("the compiler refused what is no `Result`")
+    }
+}
+
+/// What a placeholder of an idempotency key can stand for.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be part of an idempotency key",
+    label = "this key has a placeholder for it",
+    note = "a placeholder is written out with `Display`: implement that, or take the text as a parameter of its own"
+)]
+pub trait KeyPart: fmt::Display {}
+
+#[diagnostic::do_not_recommend]
+impl<T: fmt::Display> KeyPart for T {}
+
+pub fn key_part<T: KeyPart>(value: &T) -> &dyn fmt::Display {
+    value
 }
 
 /// Demands `Send` of a running body.

@@ -2,12 +2,11 @@
 
 use proc_macro2::{Delimiter, Group, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::spanned::Spanned;
-use syn::{Ident, Type};
+use syn::Ident;
 
-use super::{here, parameter_const};
+use super::{ends, here, parameter_const, projection, spread};
 use crate::kind::Kind;
-use crate::model::{Model, Root};
+use crate::model::Model;
 
 /// ```text
 /// async fn charge(#[state] gateway: &Gateway, id: Uuid) -> Result<Charge, Error> { … }
@@ -22,7 +21,7 @@ pub(super) fn constructor(model: &Model) -> TokenStream {
     let outer = &model.attributes.outer;
     let visibility = &model.visibility;
     let parameters = model.recorded().map(|(name, ty)| quote!(#name: #ty));
-    let output = call_type(model.kind, &model.root, &model.output);
+    let output = call_type(model);
     let signature = signature_of_call(&model.signature, quote!(#(#parameters),*), &output);
     let body = body(model);
     quote_spanned! {here()=>
@@ -50,16 +49,15 @@ fn signature_of_call(
 }
 
 /// `CommandCall<T>`, where `T` is what the user's `Result` holds.
-fn call_type(kind: Kind, root: &Root, output: &Type) -> TokenStream {
-    let span = output.span().resolved_at(here());
-    let root = root.at(span);
-    let call = match kind {
-        Kind::Command => Ident::new("CommandCall", span),
-        Kind::Function => Ident::new("FunctionCall", span),
+fn call_type(model: &Model) -> TokenStream {
+    let (first, last) = ends(&model.output);
+    let root = model.root.at(first);
+    let call = match model.kind {
+        Kind::Command => Ident::new("CommandCall", last),
+        Kind::Function => Ident::new("FunctionCall", last),
     };
-    quote_spanned! {span=>
-        #root::#call<<#output as #root::__private::Outcome>::Value>
-    }
+    let value = projection(model, "Value");
+    quote_spanned!(last=> #root::#call<#value>)
 }
 
 fn body(model: &Model) -> Group {
@@ -76,10 +74,14 @@ fn body(model: &Model) -> Group {
     let count = model.recorded().count();
     let count = proc_macro2::Literal::usize_unsuffixed(count);
     let mutability = (model.recorded().next().is_some()).then(|| quote_spanned!(here()=> mut));
+    let call = quote_spanned! {here()=>
+        #root::__private::#make(#home::__SKAIL_DESCRIPTOR, __skail_arguments)
+    };
+    let call = spread(model, &call);
     let statements = quote_spanned! {here()=>
         let #mutability __skail_arguments = #root::__private::CallArguments::new(#count);
         #(#pushes)*
-        #root::__private::#make(#home::__SKAIL_DESCRIPTOR, __skail_arguments)
+        #call
     };
     // With braces of our own rustc would take the function for foreign code and no longer say that
     // nobody calls it.

@@ -7,30 +7,45 @@ use quote::quote_spanned;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 
-use super::{here, parameter_const};
+use super::{ends, here, parameter_const, projection, state_const};
 use crate::kind::Kind;
 use crate::model::Model;
 use crate::options::Backoff;
 
-/// One constant for each recorded parameter: the one place that demands that its type can be recorded.
-pub(super) fn parameters(model: &Model) -> TokenStream {
-    model
-        .recorded()
-        .enumerate()
-        .map(|(index, (name, ty))| {
-            let constant = parameter_const(index);
-            let word = name.unraw().to_string();
-            let root = model.root.at(here());
-            let span = ty.span().resolved_at(here());
-            let spanned_root = model.root.at(span);
-            let value = quote_spanned! {span=>
-                #spanned_root::__private::parameter::<#ty>
-            };
-            quote_spanned! {here()=>
-                const #constant: #root::__private::Parameter<#ty> = #value(#word);
-            }
-        })
-        .collect()
+/// The constants that stand for what goes in and comes out. Each is the one place that demands that its
+/// type can be recorded or shared, and is spanned there; what uses them demands nothing.
+pub(super) fn ports(model: &Model) -> TokenStream {
+    let root = model.root.at(here());
+    let recorded = model.recorded().enumerate().map(|(index, (name, ty))| {
+        let constant = parameter_const(index);
+        let word = name.unraw().to_string();
+        let span = ty.span().resolved_at(here());
+        let at_type = model.root.at(span);
+        let make = quote_spanned!(span=> #at_type::__private::parameter::<#ty>);
+        quote_spanned! {here()=>
+            const #constant: #root::__private::Parameter<#ty> = #make(#word);
+        }
+    });
+    let states = model.states().enumerate().map(|(index, ty)| {
+        let constant = state_const(index);
+        let span = ty.span().resolved_at(here());
+        let at_type = model.root.at(span);
+        let make = quote_spanned!(span=> #at_type::__private::state::<#ty>);
+        quote_spanned! {here()=>
+            const #constant: #root::__private::State<#ty> = #make();
+        }
+    });
+    let value = projection(model, "Value");
+    let error = projection(model, "Error");
+    let (first, last) = ends(&model.output);
+    let at_output = model.root.at(first);
+    let make = quote_spanned!(last=> #at_output::__private::ending::<#value, #error>());
+    let ty = quote_spanned!(last=> #at_output::__private::Ending<#value, #error>);
+    quote_spanned! {here()=>
+        #(#recorded)*
+        #(#states)*
+        const __SKAIL_ENDING: #ty = #make;
+    }
 }
 
 /// The descriptor.
@@ -38,10 +53,9 @@ pub(super) fn descriptor(model: &Model) -> TokenStream {
     let root = model.root.at(here());
     let name = model.recorded_name();
     let words = model.recorded().map(|(name, _)| name.unraw().to_string());
-    let states = model.states().map(|ty| {
-        let span = ty.span().resolved_at(here());
-        let root = model.root.at(span);
-        quote_spanned!(span=> #root::__private::state_key::<#ty>)
+    let states = model.states().enumerate().map(|(index, _)| {
+        let constant = state_const(index);
+        quote_spanned!(here()=> Self::#constant.key)
     });
     let policy = policy(model);
     let (descriptor, body) = match model.kind {

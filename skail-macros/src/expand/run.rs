@@ -1,9 +1,10 @@
 //! What runs the body: arguments in, outcome out.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Delimiter, Group, TokenStream};
 use quote::{format_ident, quote_spanned};
+use syn::ext::IdentExt;
 
-use super::{here, parameter_const};
+use super::{here, parameter_const, spread, state_const};
 use crate::model::{Model, Parameter};
 use crate::options::IdempotencyKey;
 
@@ -25,19 +26,24 @@ pub(super) fn run(model: &Model) -> TokenStream {
             }
         };
     }
+    // The one place that demands `Send`. Spanned at the user's name, its error is shown there and goes on
+    // to what the body holds over which `.await`; spanned as ours, it is shown on the attribute.
     let name = model.signature.ident.span().resolved_at(here());
-    let named_root = model.root.at(name);
-    // The one place that demands `Send`, at the user's name: the error then shows what the user's body
-    // holds over which `.await`.
-    let boxed = quote_spanned!(name=> #named_root::__private::boxed);
+    let root_at_name = model.root.at(name);
+    let mut block = Group::new(
+        Delimiter::Brace,
+        quote_spanned! {here()=>
+            #decoded
+            #key
+            let __skail_outcome = #call.await;
+            #finish
+        },
+    );
+    block.set_span(name);
+    let boxed = quote_spanned!(name=> #root_at_name::__private::boxed(async move #block));
     quote_spanned! {here()=>
         fn __skail_run(__skail_input: #root::__private::Input) -> #root::__private::BodyFuture {
-            #boxed(async move {
-                #decoded
-                #key
-                let __skail_outcome = #call.await;
-                #finish
-            })
+            #boxed
         }
     }
 }
@@ -62,28 +68,44 @@ fn decoded(model: &Model) -> TokenStream {
     }
 }
 
-/// The user's own literal goes to `format!`, so that what the compiler says about a placeholder is said
-/// on it. The values are named: a literal from a `macro_rules!` could not see our locals.
+/// The user's own literal goes to `format!`. The values are named: a literal from a `macro_rules!` could
+/// not see our locals. What cannot be written out is told on the literal.
 fn business_key(model: &Model, key: &IdempotencyKey) -> TokenStream {
-    let root = model.root.at(here());
     let text = &key.text;
-    let values = model
+    let at_text = text.span().resolved_at(here());
+    let root = model.root.at(at_text);
+    let (parts, values): (TokenStream, Vec<_>) = model
         .recorded()
         .enumerate()
-        .filter(|(_, (name, _))| key.placeholders.iter().any(|p| **name == **p))
+        .filter(|(_, (name, _))| key.placeholders.iter().any(|p| name.unraw() == p))
         .map(|(index, (name, _))| {
-            let local = local(index);
-            quote_spanned!(here()=> #name = &#local)
-        });
+            let name = name.unraw();
+            let mut local = local(index);
+            local.set_span(at_text);
+            let part = format_ident!("__skail_part_{}", index, span = here());
+            let make = quote_spanned!(at_text=> #root::__private::key_part(&#local));
+            (
+                quote_spanned!(here()=> let #part = #make;),
+                quote_spanned!(here()=> #name = #part),
+            )
+        })
+        .unzip();
     quote_spanned! {here()=>
-        __skail_input.set_idempotency_key(#root::__private::format!(#text, #(#values),*));
+        {
+            #parts
+            __skail_input.set_idempotency_key(#root::__private::format!(#text, #(#values),*));
+        }
     }
 }
 
 fn call(model: &Model) -> TokenStream {
-    let mut recorded = 0;
+    let (mut recorded, mut states) = (0, 0);
     let arguments = model.parameters.iter().map(|parameter| match parameter {
-        Parameter::State { ty } => quote_spanned!(here()=> __skail_input.state::<#ty>()),
+        Parameter::State { .. } => {
+            let state = state_const(states);
+            states += 1;
+            quote_spanned!(here()=> Self::#state.lend(&__skail_input))
+        }
         Parameter::Recorded { .. } => {
             let local = local(recorded);
             recorded += 1;
@@ -93,17 +115,16 @@ fn call(model: &Model) -> TokenStream {
     quote_spanned!(here()=> Self::body(#(#arguments),*))
 }
 
+/// Which of the three `finish` it is goes by method lookup, so their traits must be in scope.
 fn finish(model: &Model) -> TokenStream {
-    let span = syn::spanned::Spanned::span(&model.output).resolved_at(here());
     let root = model.root.at(here());
-    let output = &model.output;
-    let finish = syn::Ident::new("finish", span);
+    let ending = spread(model, &quote_spanned!(here()=> Self::__SKAIL_ENDING));
+    let finish = quote_spanned! {here()=>
+        (&&#root::__private::Returned::new(__skail_outcome)).finish(&#ending, &__skail_input)
+    };
+    let finish = spread(model, &finish);
     quote_spanned! {here()=>
-        let __skail_encoder = {
-            use #root::__private::{TypedError as _, UntypedError as _};
-            (&#root::__private::ErrorProbe::<<#output as #root::__private::Outcome>::Error>::new())
-                .encoder()
-        };
-        __skail_input.#finish(__skail_outcome, __skail_encoder)
+        use #root::__private::{FinishRefused as _, FinishTyped as _, FinishUntyped as _};
+        #finish
     }
 }

@@ -82,6 +82,16 @@ fn placeholder(inner: &str) -> Result<String, String> {
              a parameter of its own"
         ));
     }
+    if let Some((_, format)) = inner.split_once(':')
+        && format
+            .trim_end()
+            .ends_with(|c: char| c == '?' || c.is_alphabetic())
+    {
+        return Err(format!(
+            "the placeholder `{{{inner}}}` asks for another form than `Display`, and a key must not \
+             change with it: write `{{{name}}}`"
+        ));
+    }
     Ok(name.to_owned())
 }
 
@@ -92,7 +102,7 @@ mod tests {
     #[test]
     fn placeholders_are_found_once_each() {
         let found = |text| placeholders(text).expect("it is a key");
-        assert_eq!(found("charge-{id}-{day:>8}-{id}"), ["id", "day"]);
+        assert_eq!(found("charge-{id}-{day:>08}-{id}"), ["id", "day"]);
         assert_eq!(found("{{literal}}-{id}"), ["id"]);
         assert_eq!(found("{{{id}}}"), ["id"]);
         assert!(found("plain").is_empty());
@@ -108,6 +118,8 @@ mod tests {
             ("{order.id}", "more than the name"),
             ("{id:width$}", "more than the name"),
             ("{self::id}", "more than the name"),
+            ("{id:?}", "another form"),
+            ("{id:#x}", "another form"),
         ] {
             let message = placeholders(text).expect_err(text);
             assert!(message.contains(word), "{text:?}: {message}");

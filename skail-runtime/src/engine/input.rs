@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 
-use crate::__private::{ErrorEncoder, Outcome, Recordable, UserError};
+use crate::__private::{Recordable, UserError};
 use crate::codec::{Payload, PayloadReader, encode_surviving};
 use crate::descriptor::BodyResult;
 use crate::error::{BodyError, Failure};
@@ -55,22 +55,18 @@ impl Input {
         context::set_business_key(key);
     }
 
-    /// Turns what the body returned into what is recorded.
-    pub fn finish<R>(&self, outcome: R, typed: Option<ErrorEncoder<R::Error>>) -> BodyResult
-    where
-        R: Outcome,
-        R::Value: Recordable,
-        R::Error: UserError,
-    {
-        match outcome.into_result() {
+    /// Turns what the body returned into what is recorded; `typed` is its error, recorded already.
+    pub fn finish<T: Recordable, E: UserError>(
+        &self,
+        outcome: Result<T, E>,
+        typed: Option<Payload>,
+    ) -> BodyResult {
+        match outcome {
             Ok(value) => encode_surviving(&value, self.payload_limit).map_err(BodyError::Result),
-            Err(error) => {
-                let typed = typed.and_then(|encode| encode(&error));
-                Err(BodyError::User(Failure::from_error(
-                    &error.into_anyhow(),
-                    typed,
-                )))
-            }
+            Err(error) => Err(BodyError::User(Failure::from_error(
+                &error.into_anyhow(),
+                typed,
+            ))),
         }
     }
 }
