@@ -58,6 +58,12 @@ impl ExecutionId {
     }
 }
 
+impl AsRef<str> for ExecutionId {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
+}
+
 impl fmt::Display for ExecutionId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
