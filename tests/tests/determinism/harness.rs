@@ -121,6 +121,7 @@ async fn engine(
         .clock(Arc::new(clock.clone()))
         .seed(7)
         .state(world.clone())
+        .state(super::every_event::World::default())
         .start()
         .await
         .expect("the engine starts")

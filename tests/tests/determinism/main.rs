@@ -1,6 +1,7 @@
 //! Whatever a function joins, races, drops and awaits, and wherever the process dies: the same way is
 //! taken again, no two results are swapped, and nothing that was recorded runs again.
 
+mod every_event;
 mod harness;
 mod program;
 mod random_programs;
