@@ -1,1 +1,100 @@
-fn main() {}
+//! Workloads of Skail, each beside a baseline that ran in the same process a moment before.
+//!
+//! Prints one line of JSON per workload. The machine is shared and noisy: read medians and ratios.
+
+mod baseline;
+mod report;
+mod workloads;
+
+use std::path::PathBuf;
+
+use clap::{Parser, ValueEnum};
+
+/// Measures durable steps per second.
+#[derive(Debug, Parser)]
+struct Options {
+    /// The workloads to run; all of them without one.
+    workloads: Vec<Workload>,
+    /// Runs per workload; the median counts.
+    #[arg(long, default_value_t = 5)]
+    repeat: usize,
+    /// Where executions are kept.
+    #[arg(long, value_enum, default_value_t = StoreKind::Sled)]
+    store: StoreKind,
+    /// The directory for stores and the baseline's file; a temporary one without it.
+    #[arg(long)]
+    dir: Option<PathBuf>,
+}
+
+/// What is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Workload {
+    /// 256 executions of 20 steps each, at once.
+    Concurrent,
+    /// One execution of 1,000 steps, one after the other.
+    Sequential,
+    /// 10,000 executions of one step each.
+    Short,
+    /// One execution that joins 200 steps.
+    Parallel,
+}
+
+/// Where executions are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum StoreKind {
+    /// Durable: a directory.
+    Sled,
+    /// The engine alone: nothing is written.
+    Memory,
+}
+
+fn main() -> anyhow::Result<()> {
+    let options = Options::parse();
+    let workloads = if options.workloads.is_empty() {
+        vec![Workload::Concurrent, Workload::Sequential, Workload::Short, Workload::Parallel]
+    } else {
+        options.workloads.clone()
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let temporary = tempfile::tempdir()?;
+    let dir = options.dir.clone().unwrap_or_else(|| temporary.path().to_owned());
+    for workload in workloads {
+        let mut measured = report::Measured::new(workload.name(), workload.unit());
+        for run in 0..options.repeat.max(1) {
+            let dir = dir.join(format!("{}-{run}", workload.name()));
+            std::fs::create_dir_all(&dir)?;
+            measured.baseline(runtime.block_on(baseline::run(workload.clients(), &dir))?);
+            measured.run(runtime.block_on(workloads::run(workload, options.store, &dir))?);
+            std::fs::remove_dir_all(&dir)?;
+        }
+        measured.print()?;
+    }
+    Ok(())
+}
+
+impl Workload {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Concurrent => "concurrent",
+            Self::Sequential => "sequential",
+            Self::Short => "short",
+            Self::Parallel => "parallel",
+        }
+    }
+
+    fn unit(self) -> &'static str {
+        match self {
+            Self::Concurrent | Self::Sequential | Self::Parallel => "steps/s",
+            Self::Short => "executions/s",
+        }
+    }
+
+    /// How many writers the baseline has: as many as there are executions with a step under way.
+    fn clients(self) -> usize {
+        match self {
+            Self::Concurrent | Self::Short => 256,
+            Self::Sequential => 1,
+            Self::Parallel => 200,
+        }
+    }
+}
