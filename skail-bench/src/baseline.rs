@@ -15,7 +15,10 @@ const RECORD: usize = 200;
 const SPAN: Duration = Duration::from_millis(500);
 
 /// Commits per second with this many writers in a closed loop.
-#[allow(clippy::disallowed_methods, reason = "a bench measures time and owns its tasks")]
+#[allow(
+    clippy::disallowed_methods,
+    reason = "a bench measures time and owns its tasks"
+)]
 pub(crate) async fn run(clients: usize, dir: &Path) -> anyhow::Result<f64> {
     let file = File::create(dir.join("baseline"))?;
     let (sender, receiver) = mpsc::channel();
@@ -43,8 +46,13 @@ pub(crate) async fn run(clients: usize, dir: &Path) -> anyhow::Result<f64> {
         commits += writer.await?;
     }
     let elapsed = start.elapsed().as_secs_f64();
-    committer.join().map_err(|_| anyhow::anyhow!("the baseline's committer panicked"))??;
-    #[allow(clippy::cast_precision_loss, reason = "a count of commits in half a second")]
+    committer
+        .join()
+        .map_err(|_| anyhow::anyhow!("the baseline's committer panicked"))??;
+    #[allow(
+        clippy::cast_precision_loss,
+        reason = "a count of commits in half a second"
+    )]
     Ok(commits as f64 / elapsed)
 }
 

@@ -51,13 +51,23 @@ enum StoreKind {
 fn main() -> anyhow::Result<()> {
     let options = Options::parse();
     let workloads = if options.workloads.is_empty() {
-        vec![Workload::Concurrent, Workload::Sequential, Workload::Short, Workload::Parallel]
+        vec![
+            Workload::Concurrent,
+            Workload::Sequential,
+            Workload::Short,
+            Workload::Parallel,
+        ]
     } else {
         options.workloads.clone()
     };
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?;
     let temporary = tempfile::tempdir()?;
-    let dir = options.dir.clone().unwrap_or_else(|| temporary.path().to_owned());
+    let dir = options
+        .dir
+        .clone()
+        .unwrap_or_else(|| temporary.path().to_owned());
     for workload in workloads {
         let mut measured = report::Measured::new(workload.name(), workload.unit());
         for run in 0..options.repeat.max(1) {

@@ -25,7 +25,12 @@ struct Line<'a> {
 
 impl Measured {
     pub(crate) fn new(workload: &'static str, unit: &'static str) -> Self {
-        Self { workload, unit, runs: Vec::new(), baselines: Vec::new() }
+        Self {
+            workload,
+            unit,
+            runs: Vec::new(),
+            baselines: Vec::new(),
+        }
     }
 
     pub(crate) fn baseline(&mut self, per_second: f64) {
@@ -39,7 +44,11 @@ impl Measured {
     /// Prints the line.
     #[allow(clippy::print_stdout, reason = "this is the program's result")]
     pub(crate) fn print(&self) -> anyhow::Result<()> {
-        let ratios = self.runs.iter().zip(&self.baselines).map(|(run, base)| run / base);
+        let ratios = self
+            .runs
+            .iter()
+            .zip(&self.baselines)
+            .map(|(run, base)| run / base);
         let line = Line {
             workload: self.workload,
             unit: self.unit,

@@ -33,7 +33,10 @@ async fn fan_out(steps: u64) -> anyhow::Result<u64> {
 pub(crate) async fn run(workload: Workload, store: StoreKind, dir: &Path) -> anyhow::Result<f64> {
     let builder = Skail::builder().max_running_executions(1_024);
     let builder = match store {
-        StoreKind::Sled => { let _ = dir; builder.store(MemoryStore::new()) },
+        StoreKind::Sled => {
+            let _ = dir;
+            builder.store(MemoryStore::new())
+        }
         StoreKind::Memory => builder.store(MemoryStore::new()),
     };
     let skail = builder.start().await?;
@@ -52,7 +55,10 @@ pub(crate) async fn run(workload: Workload, store: StoreKind, dir: &Path) -> any
 async fn concurrent(skail: &Skail, executions: u32, steps: u64) -> anyhow::Result<f64> {
     let start = Instant::now();
     let run = |number: u32| async move {
-        let execution = skail.start(sequence(steps)).id(format!("execution-{number:06}")).await?;
+        let execution = skail
+            .start(sequence(steps))
+            .id(format!("execution-{number:06}"))
+            .await?;
         let result = execution.result().await?;
         anyhow::ensure!(result == steps, "a wrong result: {result}");
         anyhow::Ok(())
@@ -67,7 +73,11 @@ async fn parallel(skail: &Skail, steps: u32) -> anyhow::Result<f64> {
     const ROUNDS: u32 = 20;
     let start = Instant::now();
     for _ in 0..ROUNDS {
-        skail.start(fan_out(u64::from(steps))).await?.result().await?;
+        skail
+            .start(fan_out(u64::from(steps)))
+            .await?
+            .result()
+            .await?;
     }
     Ok(f64::from(steps * ROUNDS) / start.elapsed().as_secs_f64())
 }

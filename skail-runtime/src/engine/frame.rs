@@ -55,6 +55,8 @@ struct Inner {
     next_position: u32,
     delivered: u64,
     slots: HashMap<Position, Slot>,
+    /// How many slots wait for their outcome.
+    waiting: usize,
     asked: Vec<Asked>,
     dropped: Vec<Position>,
     failures: Vec<DeliveredFailure>,
@@ -105,6 +107,7 @@ impl Frame {
             arguments,
         };
         inner.slots.insert(position, Slot::Waiting(None));
+        inner.waiting += 1;
         match inner.replay.ask(&step) {
             Ok(recorded) => {
                 if recorded.is_some() {
@@ -130,20 +133,32 @@ impl Frame {
         let inner = &mut *self.lock();
         match inner.slots.remove(&position) {
             Some(Slot::Ready(outcome)) => Poll::Ready(outcome),
-            Some(Slot::Waiting(_)) | None => {
-                inner
-                    .slots
-                    .insert(position, Slot::Waiting(Some(waker.clone())));
+            Some(Slot::Waiting(before)) => {
+                let waker = before
+                    .filter(|before| before.will_wake(waker))
+                    .unwrap_or_else(|| waker.clone());
+                inner.slots.insert(position, Slot::Waiting(Some(waker)));
                 Poll::Pending
             }
+            // Its outcome was taken, and could not be read: the frame is stopped.
+            None => Poll::Pending,
         }
     }
 
     /// A call was dropped before it had its outcome.
     pub(crate) fn forget(&self, position: Position) {
         let inner = &mut *self.lock();
-        inner.slots.remove(&position);
-        inner.asked.retain(|asked| asked.step.position != position);
+        if let Some(Slot::Waiting(_)) = inner.slots.remove(&position) {
+            inner.waiting -= 1;
+        }
+        // The latest asked for is the likeliest to go.
+        if let Some(at) = inner
+            .asked
+            .iter()
+            .rposition(|asked| asked.step.position == position)
+        {
+            inner.asked.remove(at);
+        }
         inner.dropped.push(position);
     }
 
@@ -174,7 +189,10 @@ impl Frame {
             }
             let before = std::mem::replace(slot, Slot::Ready(delivery.outcome));
             match before {
-                Slot::Waiting(waker) => waker,
+                Slot::Waiting(waker) => {
+                    inner.waiting -= 1;
+                    waker
+                }
                 Slot::Ready(_) => None,
             }
         };

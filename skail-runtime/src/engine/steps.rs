@@ -3,7 +3,7 @@
 //! Owns what follows from an attempt's end: another attempt, or the outcome, and the event that says so.
 //! Must never record anything itself: the driver does, before anything depends on it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -56,6 +56,8 @@ pub(crate) struct Steps {
     shared: Arc<Shared>,
     execution: ExecutionId,
     underway: HashMap<Position, Underway>,
+    /// The due times of those that wait, so that a look at them costs nothing however many there are.
+    waiting: BTreeSet<(Timestamp, Position)>,
     sender: mpsc::UnboundedSender<AttemptEnd>,
     /// Whether the last owner may have died in a command of this execution, and no result was recorded
     /// since: then every start is recorded before the body runs.
@@ -74,6 +76,7 @@ impl Steps {
                 shared,
                 execution,
                 underway: HashMap::new(),
+                waiting: BTreeSet::new(),
                 sender,
                 suspect,
             },
@@ -132,12 +135,28 @@ impl Steps {
                 return;
             }
         }
-        self.underway.insert(underway.step.position, underway);
+        self.keep(underway);
+    }
+
+    fn keep(&mut self, underway: Underway) {
+        let position = underway.step.position;
+        if let Stage::Waiting(at) = underway.stage {
+            self.waiting.insert((at, position));
+        }
+        self.underway.insert(position, underway);
+    }
+
+    fn take(&mut self, position: Position) -> Option<Underway> {
+        let underway = self.underway.remove(&position)?;
+        if let Stage::Waiting(at) = underway.stage {
+            self.waiting.remove(&(at, position));
+        }
+        Some(underway)
     }
 
     /// Takes in how an attempt ended.
     pub(crate) fn ended(&mut self, ended: AttemptEnd, now: Timestamp, round: &mut Round) {
-        let Some(mut underway) = self.underway.remove(&ended.position) else {
+        let Some(mut underway) = self.take(ended.position) else {
             // Its call was dropped meanwhile: nobody is to get this, in no replay either.
             return;
         };
@@ -215,16 +234,16 @@ impl Steps {
         underway.attempt += 1;
         underway.previous_delay = Some(delay);
         underway.stage = Stage::Waiting(retry_at);
-        self.underway.insert(underway.step.position, underway);
+        self.keep(underway);
     }
 
-    /// The steps whose next attempt is due.
+    /// The steps whose next attempt is due, in the order of their positions.
     pub(crate) fn due(&self, now: Timestamp) -> Vec<Position> {
+        let until = (now, Position(u32::MAX));
         let mut due: Vec<Position> = self
-            .underway
-            .values()
-            .filter(|underway| matches!(underway.stage, Stage::Waiting(at) if at <= now))
-            .map(|underway| underway.step.position)
+            .waiting
+            .range(..=until)
+            .map(|(_, position)| *position)
             .collect();
         due.sort_unstable();
         due
@@ -267,37 +286,32 @@ impl Steps {
                 timeout: underway.policy.timeout,
             };
             let running = attempts::spawn(&self.shared, attempt, self.sender.clone());
-            underway.stage = Stage::Running(running);
+            let before = std::mem::replace(&mut underway.stage, Stage::Running(running));
+            if let Stage::Waiting(at) = before {
+                self.waiting.remove(&(at, *position));
+            }
         }
     }
 
     /// The call of this step was dropped: its body is aborted.
     pub(crate) fn forget(&mut self, position: Position) {
-        self.underway.remove(&position);
+        self.take(position);
     }
 
     /// Aborts everything that runs.
     pub(crate) fn abort(&mut self) {
         self.underway.clear();
+        self.waiting.clear();
     }
 
     /// Whether a body runs.
     pub(crate) fn any_running(&self) -> bool {
-        self.underway
-            .values()
-            .any(|underway| matches!(underway.stage, Stage::Running(_)))
+        self.underway.len() > self.waiting.len()
     }
 
     /// When the next waiting step is due.
     pub(crate) fn next_due(&self) -> Option<Timestamp> {
-        let waiting = self
-            .underway
-            .values()
-            .filter_map(|underway| match underway.stage {
-                Stage::Waiting(at) => Some(at),
-                Stage::Running(_) => None,
-            });
-        waiting.min()
+        self.waiting.first().map(|(at, _)| *at)
     }
 }
 

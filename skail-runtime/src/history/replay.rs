@@ -150,11 +150,24 @@ impl Replay {
                 // A block costs no attempt and a resume after a failure begins to count afresh.
                 if self.block.take().is_none() {
                     self.attempt = 1;
+                    self.forget_failed_attempts();
                 }
             }
             Event::Completed { .. } => {}
         }
         Ok(())
+    }
+
+    fn forget_failed_attempts(&mut self) {
+        for recorded in self
+            .recorded
+            .values_mut()
+            .filter(|recorded| !recorded.finished)
+        {
+            recorded.failed_attempts = 0;
+            recorded.last_failure = None;
+            recorded.retry_at = None;
+        }
     }
 
     fn of(&mut self, step: Step) -> &mut Recorded {
