@@ -1,11 +1,14 @@
 //! Where each attribute below ours goes.
 //!
-//! One item becomes several; this file owns which of them an attribute is for. Must never drop one.
+//! One item becomes several; this file owns which of them an attribute is for. Must never drop one, but
+//! for Skail's own, of which a rule has said that they are misplaced.
 
 use quote::ToTokens;
 use syn::parse::Parser;
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Meta, Token, parse_quote};
+
+use crate::rules;
 
 /// The attributes of an item, by destination.
 #[derive(Default)]
@@ -37,7 +40,8 @@ impl Attributes {
     /// Sorts the attributes.
     pub(crate) fn sort(attributes: &[Attribute]) -> Self {
         let mut sorted = Self::default();
-        for attribute in attributes.iter().flat_map(split_cfg_attr) {
+        let others = attributes.iter().filter(|a| !rules::is_skail(a));
+        for attribute in others.flat_map(split_cfg_attr) {
             sorted.add(attribute);
         }
         sorted

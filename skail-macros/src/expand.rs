@@ -38,7 +38,7 @@ fn home(model: &Model) -> TokenStream {
     let name = model.type_name();
     let noun = model.kind.noun();
     let summary = format!(
-        "What belongs to the {noun} of the same name; `body` is its body, to be called in tests."
+        " What belongs to the {noun} of the same name; `body` is its body, to be called in tests."
     );
     let body = body(model);
     let ports = descriptor::ports(model);
@@ -69,13 +69,12 @@ fn body(model: &Model) -> TokenStream {
     let mut signature = model.signature.clone();
     signature.ident = Ident::new("body", here());
     let body = &model.body;
-    let summary = format!(
-        "The body of the {}, without Skail around it.",
-        model.kind.noun()
-    );
+    let noun = model.kind.noun();
+    let summary = format!(" The body of the {noun}, without Skail around it.");
+    let gap = (!docs.is_empty()).then(|| quote_spanned!(here()=> #[doc = ""]));
     quote_spanned! {here()=>
         #[doc = #summary]
-        #[doc = ""]
+        #gap
         #(#docs)*
         #(#inner)*
         #visibility #signature #body

@@ -1,7 +1,20 @@
 //! The attributes of Skail. Their documentation is on the re-exports in `skail_runtime`, where its
 //! examples can use the runtime.
 
+// An attribute that panics takes the user's function with it.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::panic,
+        clippy::unreachable,
+        clippy::unwrap_used
+    )
+)]
+
 mod attributes;
+mod body;
 mod errors;
 mod expand;
 mod fallback;
@@ -12,7 +25,11 @@ mod options;
 mod rules;
 mod types;
 
+#[cfg(test)]
+mod tests;
+
 use kind::Kind;
+use proc_macro2::TokenStream;
 
 // Documented on the re-export.
 #[allow(missing_docs)]
@@ -35,23 +52,21 @@ pub fn skail_function(
 }
 
 /// Options, item, rules, and then either the expansion or what comes nearest to it.
-fn attribute(
-    kind: Kind,
-    options: proc_macro2::TokenStream,
-    tokens: proc_macro2::TokenStream,
-) -> proc_macro2::TokenStream {
-    let mut errors = errors::Errors::default();
-    let options = options::parse(kind, options, &mut errors);
-    let output = match item::Item::parse(tokens.clone()) {
-        Ok(item) => match rules::judge(kind, &item, options, &mut errors) {
-            Some(model) => expand::expand(&model),
-            None => fallback::as_written(&item),
-        },
-        Err(error) => {
-            errors.push(error);
-            tokens
-        }
-    };
-    let errors = errors.into_tokens();
-    quote::quote!(#output #errors)
+fn attribute(kind: Kind, options: TokenStream, item: TokenStream) -> TokenStream {
+    fallback::guard(item, |item| {
+        let mut errors = errors::Errors::default();
+        let options = options::parse(kind, options, &mut errors);
+        let output = match item::Item::parse(item.clone()) {
+            Ok(item) => match rules::judge(kind, &item, &options, &mut errors) {
+                Some(model) => expand::expand(&model),
+                None => fallback::stand_in(kind, &item, &options),
+            },
+            Err(error) => {
+                errors.push(fallback::unreadable(kind, &item, &error));
+                item
+            }
+        };
+        let errors = errors.into_tokens();
+        quote::quote!(#output #errors)
+    })
 }

@@ -6,15 +6,16 @@
 mod output;
 mod parameters;
 
-use syn::{Safety, Signature};
+use syn::{Attribute, Safety, Signature};
 
 use crate::attributes::Attributes;
+use crate::body;
 use crate::errors::Errors;
 use crate::fallback;
 use crate::item::Item;
 use crate::kind::Kind;
 use crate::model::{Model, Root};
-use crate::options::Options;
+use crate::options::{IdempotencyKey, Options};
 
 use output::output;
 pub(crate) use parameters::is_state;
@@ -131,37 +132,44 @@ fn variadic(kind: Kind, signature: &Signature, errors: &mut Errors) {
     }
 }
 
-/// Both attributes on one item, or one of them twice.
+/// Both attributes on one item, one of them twice, or the helper of statements.
 fn one_attribute(item: &Item, errors: &mut Errors) {
-    for attribute in &item.attributes {
-        let last = attribute.path().segments.last();
-        let name = last.map(|segment| segment.ident.to_string());
-        if matches!(name.as_deref(), Some("skail_command" | "skail_function")) {
-            errors.at(
-                attribute,
-                "an `fn` is one command or one function: keep one of the two attributes",
-            );
-        } else if attribute.path().is_ident("skail") {
-            errors.at(
-                attribute,
-                "`#[skail(…)]` belongs on a statement in the body: put it on the one that needs it",
-            );
-        }
+    for attribute in item.attributes.iter().filter(|a| is_skail(a)) {
+        let message = if attribute.path().is_ident("skail") {
+            "`#[skail(…)]` belongs on a statement in the body: put it on the one that needs it"
+        } else {
+            "an `fn` is one command or one function: keep one of the two attributes"
+        };
+        errors.at(attribute, message);
     }
 }
 
-/// The model of an item that keeps all rules.
+/// Whether this is one of our attributes, as far as its name tells.
+pub(crate) fn is_skail(attribute: &Attribute) -> bool {
+    let last = attribute.path().segments.last();
+    last.is_some_and(|last| {
+        last.ident == "skail" || last.ident == "skail_command" || last.ident == "skail_function"
+    })
+}
+
+/// The model of an item whose signature keeps all rules.
+///
+/// Faults of options and in the body are told, but do not keep the item from being expanded: what is
+/// around it then type-checks as it will once they are mended.
 pub(crate) fn judge(
     kind: Kind,
     item: &Item,
-    options: Options,
+    options: &Options,
     errors: &mut Errors,
 ) -> Option<Model> {
     let before = errors.count();
-    header(kind, item, &options, errors);
+    header(kind, item, options, errors);
     let parameters = parameters(kind, &item.signature, errors);
     let output = output(kind, &item.signature, errors);
-    if errors.count() > before {
+    let sound = errors.count() == before;
+    let idempotency_key = placeholders(options, &item.signature, errors);
+    let body = body::check(kind, item.body.as_ref()?, errors);
+    if !sound {
         return None;
     }
     let mut signature = item.signature.clone();
@@ -172,9 +180,28 @@ pub(crate) fn judge(
         attributes: Attributes::sort(&item.attributes),
         visibility: item.visibility.clone(),
         signature,
-        body: item.body.clone()?,
+        body,
         parameters,
         output: output?,
-        options,
+        options: Options {
+            idempotency_key,
+            ..options.clone()
+        },
     })
+}
+
+/// The idempotency key, if each of its placeholders is a recorded parameter.
+fn placeholders(
+    options: &Options,
+    signature: &Signature,
+    errors: &mut Errors,
+) -> Option<IdempotencyKey> {
+    let key = options.idempotency_key.as_ref()?;
+    let before = errors.count();
+    for placeholder in &key.placeholders {
+        if let Some(message) = parameters::placeholder(placeholder, signature) {
+            errors.at(&key.text, message);
+        }
+    }
+    (errors.count() == before).then(|| key.clone())
 }

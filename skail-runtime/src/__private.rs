@@ -4,13 +4,14 @@
 
 use std::cell::Cell;
 use std::fmt;
+use std::panic::Location;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 pub use inventory;
 pub use std::time::Duration;
-pub use std::{file, format, line, module_path};
+pub use std::{format, module_path};
 
 pub use crate::codec::Payload;
 pub use crate::descriptor::{
@@ -190,6 +191,9 @@ pub struct Ending<T, E> {
     finish: fn(&Input, Result<T, E>, Option<Payload>) -> BodyResult,
 }
 
+/// The ending of a body that returns `R`.
+pub type EndingOf<R> = Ending<<R as Outcome>::Value, <R as Outcome>::Error>;
+
 #[must_use]
 pub const fn ending<T: Recordable, E: UserError>() -> Ending<T, E> {
     Ending {
@@ -260,6 +264,23 @@ impl<T: fmt::Display> KeyPart for T {}
 
 pub fn key_part<T: KeyPart>(value: &T) -> &dyn fmt::Display {
     value
+}
+
+/// The three traits, for a glob: which of them it is goes by method lookup.
+pub mod finish {
+    pub use super::{FinishRefused, FinishTyped, FinishUntyped};
+}
+
+/// Where the caller stands.
+#[must_use]
+#[track_caller]
+pub const fn site(module: &'static str) -> Site {
+    let place = Location::caller();
+    Site {
+        module,
+        file: place.file(),
+        line: place.line(),
+    }
 }
 
 /// Demands `Send` of a running body.

@@ -28,7 +28,10 @@ pub use execution::{Execution, ExecutionError, Resume};
 pub use ids::{Epoch, ExecutionId, InvalidId, MAX_ID_BYTES, Position, Sequence, WorkerId};
 pub use registry::RegistryError;
 pub use skail::{BuildError, Builder, Skail, Start, StartError};
-pub use skail_macros::{skail_command, skail_function};
+#[doc = include_str!("docs/skail_command.md")]
+pub use skail_macros::skail_command;
+#[doc = include_str!("docs/skail_function.md")]
+pub use skail_macros::skail_function;
 
 /// What most programs need: `use skail_runtime::prelude::*;`.
 pub mod prelude {

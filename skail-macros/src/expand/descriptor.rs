@@ -40,7 +40,8 @@ pub(super) fn ports(model: &Model) -> TokenStream {
     let (first, last) = ends(&model.output);
     let at_output = model.root.at(first);
     let make = quote_spanned!(last=> #at_output::__private::ending::<#value, #error>());
-    let ty = quote_spanned!(last=> #at_output::__private::Ending<#value, #error>);
+    let output = &model.output;
+    let ty = quote_spanned!(last=> #at_output::__private::EndingOf<#output>);
     quote_spanned! {here()=>
         #(#recorded)*
         #(#states)*
@@ -58,6 +59,12 @@ pub(super) fn descriptor(model: &Model) -> TokenStream {
         quote_spanned!(here()=> Self::#constant.key)
     });
     let policy = policy(model);
+    // Where the call of `site` stands is what it gives: the user's name, not the attribute above it.
+    let at_name = model.signature.ident.span().resolved_at(here());
+    let root_at_name = model.root.at(at_name);
+    let site = quote_spanned! {at_name=>
+        #root_at_name::__private::site(#root_at_name::__private::module_path!())
+    };
     let (descriptor, body) = match model.kind {
         Kind::Command if model.is_async() => (
             "CommandDescriptor",
@@ -77,11 +84,7 @@ pub(super) fn descriptor(model: &Model) -> TokenStream {
         const __SKAIL_DESCRIPTOR: &'static #root::__private::#descriptor =
             &#root::__private::#descriptor {
                 name: #name,
-                site: #root::__private::Site {
-                    module: #root::__private::module_path!(),
-                    file: #root::__private::file!(),
-                    line: #root::__private::line!(),
-                },
+                site: #site,
                 parameters: &[#(#words),*],
                 states: &[#(#states),*],
                 policy: #policy,
@@ -162,8 +165,6 @@ pub(super) fn registration(model: &Model) -> TokenStream {
         }
 
         #(#gates)*
-        #root::__private::inventory::submit! {
-            <#home as #root::__private::Register>::REGISTRATION
-        }
+        #root::__private::inventory::submit!(<#home as #root::__private::Register>::REGISTRATION);
     }
 }

@@ -124,7 +124,7 @@ fn finish(model: &Model) -> TokenStream {
     };
     let finish = spread(model, &finish);
     quote_spanned! {here()=>
-        use #root::__private::{FinishRefused as _, FinishTyped as _, FinishUntyped as _};
+        use #root::__private::finish::*;
         #finish
     }
 }

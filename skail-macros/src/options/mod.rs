@@ -19,14 +19,19 @@ use syn::{Expr, LitStr, Path};
 
 pub(crate) use backoff::Backoff;
 pub(crate) use key::IdempotencyKey;
+pub(crate) use nearest::nearest;
 
 use self::parse::{Content, Entry};
-use self::table::{Row, Setting, Standing};
+#[cfg(test)]
+pub(crate) use table::ROWS;
+pub(crate) use table::Standing;
+
+use self::table::{Row, Setting};
 use crate::errors::Errors;
 use crate::kind::Kind;
 
 /// What an attribute says. What it leaves out is `None`.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Options {
     /// A constant expression of type `u32`.
     pub(crate) retry_count: Option<TokenStream>,

@@ -1,7 +1,7 @@
 //! The word that somebody who slipped most likely meant.
 
 /// The nearest of `words`, if any is near enough to be a slip of the finger.
-pub(super) fn nearest<'a>(slip: &str, words: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(slip: &str, words: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     words
         .map(|word| (distance(slip, word), word))
         .filter(|&(distance, word)| distance <= word.len().div_ceil(4))

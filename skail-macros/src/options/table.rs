@@ -155,12 +155,9 @@ pub(crate) fn nearest(kind: Kind, word: &str) -> Option<&'static Row> {
         ROWS.iter()
             .filter(|row| row.standing(kind) == Standing::Taken)
     };
-    taken()
-        .find(|row| row.aliases.contains(&lower.as_str()))
-        .or_else(|| {
-            let words = taken().map(|row| row.word);
-            super::nearest::nearest(&lower, words).and_then(find)
-        })
+    let words = || taken().flat_map(|row| row.aliases.iter().chain([&row.word]).copied());
+    let word = super::nearest::nearest(&lower, words())?;
+    taken().find(|row| row.word == word || row.aliases.contains(&word))
 }
 
 /// What an attribute takes, as a list for a message.
@@ -206,6 +203,7 @@ mod tests {
             ("Backoff", "backoff"),
             ("idempotencykey", "idempotency_key"),
             ("deadline", "timeout"),
+            ("retrys", "retry_count"),
         ] {
             let row = nearest(Kind::Command, slip).expect(slip);
             assert_eq!(row.word, word, "{slip}");

@@ -1,6 +1,6 @@
 //! The rules about what an annotated function returns, as far as its tokens tell.
 
-use proc_macro2::TokenTree;
+use proc_macro2::TokenStream;
 use quote::ToTokens;
 use syn::{ReturnType, Signature, Type};
 
@@ -30,26 +30,22 @@ pub(crate) fn output(kind: Kind, signature: &Signature, errors: &mut Errors) -> 
                 borrow(ty, token),
                 format!(
                     "what a {noun} returns is recorded, so it must own its data: write `String` for \
-                     `&str`, `Vec<T>` for `&[T]`, `T` for `&T`"
+                     `&str`, `Vec<T>` for `&[T]`, `T` for `&T`, and no lifetimes"
                 ),
             ),
-            Part::Lifetime => (
-                token.to_token_stream(),
-                format!("what a {noun} returns is recorded, so it must own its data: no lifetimes"),
-            ),
             Part::Impl => (
-                token.to_token_stream(),
+                token.clone(),
                 format!(
                     "what a {noun} returns is recorded and decoded again, so its type needs a name: \
                      write the type instead of `impl`"
                 ),
             ),
             Part::SelfType => (
-                token.to_token_stream(),
+                token.clone(),
                 "`Self` has no meaning here: write the type's name".to_owned(),
             ),
             Part::Infer => (
-                token.to_token_stream(),
+                token.clone(),
                 "a signature names its types: write the type instead of `_`".to_owned(),
             ),
             // A result is only compared with itself, whatever order it comes in.
@@ -61,10 +57,10 @@ pub(crate) fn output(kind: Kind, signature: &Signature, errors: &mut Errors) -> 
     passes.then(|| Type::clone(ty))
 }
 
-/// The whole type if it is a reference, else the `&` within it.
-fn borrow(ty: &Type, token: &TokenTree) -> proc_macro2::TokenStream {
+/// The whole type if it is a reference, else the borrow within it.
+fn borrow(ty: &Type, token: &TokenStream) -> TokenStream {
     match types::bare(ty) {
         Type::Reference(reference) => reference.to_token_stream(),
-        _ => token.to_token_stream(),
+        _ => token.clone(),
     }
 }

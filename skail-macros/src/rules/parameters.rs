@@ -2,11 +2,13 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
+use syn::ext::IdentExt;
 use syn::{Attribute, FnArg, Pat, PatType, Receiver, Signature, Type, TypeReference};
 
 use crate::errors::Errors;
 use crate::kind::Kind;
 use crate::model::Parameter;
+use crate::options::nearest;
 use crate::types::{self, Part};
 
 /// The parameters. Shorter than those of the signature if one of them has a fault.
@@ -58,6 +60,38 @@ pub(crate) fn is_state(attribute: &Attribute) -> bool {
     attribute.path().is_ident("state")
 }
 
+/// Why a placeholder of the idempotency key is none; `None` if it is a recorded parameter.
+pub(super) fn placeholder(placeholder: &str, signature: &Signature) -> Option<String> {
+    let mut recorded = Vec::new();
+    for input in &signature.inputs {
+        let FnArg::Typed(input) = input else { continue };
+        let Pat::Ident(name) = &*input.pat else {
+            continue;
+        };
+        let name = name.ident.unraw().to_string();
+        let lent = input.attrs.iter().any(is_state);
+        match (name == placeholder, lent) {
+            (true, false) => return None,
+            (true, true) => {
+                return Some(format!(
+                    "`{placeholder}` is `#[state]` and can differ from process to process: use a \
+                     recorded parameter in the idempotency key"
+                ));
+            }
+            (false, false) => recorded.push(name),
+            (false, true) => {}
+        }
+    }
+    let hint = match nearest(placeholder, recorded.iter().map(String::as_str)) {
+        Some(name) => format!("did you mean `{{{name}}}`?"),
+        None if recorded.is_empty() => "it has none that is recorded".to_owned(),
+        None => format!("it has `{}`", recorded.join("`, `")),
+    };
+    Some(format!(
+        "the idempotency key names `{{{placeholder}}}`, but the command has no such parameter: {hint}"
+    ))
+}
+
 fn attributes(attributes: &[Attribute], errors: &mut Errors) {
     for attribute in attributes {
         let path = attribute.path();
@@ -69,7 +103,7 @@ fn attributes(attributes: &[Attribute], errors: &mut Errors) {
             );
         } else if is_state(attribute) && attribute.meta.require_path_only().is_err() {
             errors.at(attribute, "`#[state]` takes no value: write the word alone");
-        } else if path.is_ident("skail") {
+        } else if super::is_skail(attribute) {
             errors.at(
                 attribute,
                 "`#[skail(…)]` belongs on a statement in the body",
@@ -144,7 +178,7 @@ fn state_inside(reference: &TypeReference, errors: &mut Errors) {
     }
     for (part, token) in types::parts(inside) {
         let message = match part {
-            Part::Borrow | Part::Lifetime => {
+            Part::Borrow => {
                 "a `#[state]` value outlives every body, so it must own its data: no borrows inside"
             }
             Part::Impl => {
@@ -167,7 +201,7 @@ fn recorded(kind: Kind, ty: &Type, errors: &mut Errors) {
     let noun = kind.noun();
     for (part, token) in types::parts(ty) {
         let message = match part {
-            Part::Borrow | Part::Lifetime => format!(
+            Part::Borrow => format!(
                 "an argument of a {noun} is recorded, so its type must own its data: no borrows and \
                  no lifetimes"
             ),

@@ -1,0 +1,74 @@
+#[skail_command]
+async fn charge_card(invoice_id: Uuid, amount: Decimal) -> Result<Charge, GatewayError> {
+    gateway().charge(invoice_id, amount).await
+}
+
+// becomes
+
+fn charge_card(
+    invoice_id: Uuid,
+    amount: Decimal,
+) -> ::skail_runtime::CommandCall<
+    <Result<Charge, GatewayError> as ::skail_runtime::__private::Outcome>::Value,
+> {
+    let mut __skail_arguments = ::skail_runtime::__private::CallArguments::new(2);
+    charge_card::__SKAIL_PARAMETER_0.write(&mut __skail_arguments, invoice_id);
+    charge_card::__SKAIL_PARAMETER_1.write(&mut __skail_arguments, amount);
+    ::skail_runtime::__private::command_call(
+        charge_card::__SKAIL_DESCRIPTOR,
+        __skail_arguments,
+    )
+}
+/// What belongs to the command of the same name; `body` is its body, to be called in tests.
+#[allow(non_camel_case_types)]
+struct charge_card {}
+impl charge_card {
+    /// The body of the command, without Skail around it.
+    async fn body(invoice_id: Uuid, amount: Decimal) -> Result<Charge, GatewayError> {
+        gateway().charge(invoice_id, amount).await
+    }
+    const __SKAIL_PARAMETER_0: ::skail_runtime::__private::Parameter<Uuid> = ::skail_runtime::__private::parameter::<
+        Uuid,
+    >("invoice_id");
+    const __SKAIL_PARAMETER_1: ::skail_runtime::__private::Parameter<Decimal> = ::skail_runtime::__private::parameter::<
+        Decimal,
+    >("amount");
+    const __SKAIL_ENDING: ::skail_runtime::__private::EndingOf<
+        Result<Charge, GatewayError>,
+    > = ::skail_runtime::__private::ending::<
+        <Result<Charge, GatewayError> as ::skail_runtime::__private::Outcome>::Value,
+        <Result<Charge, GatewayError> as ::skail_runtime::__private::Outcome>::Error,
+    >();
+    const __SKAIL_DESCRIPTOR: &'static ::skail_runtime::__private::CommandDescriptor = &::skail_runtime::__private::CommandDescriptor {
+        name: "charge_card",
+        site: ::skail_runtime::__private::site(
+            ::skail_runtime::__private::module_path!(),
+        ),
+        parameters: &["invoice_id", "amount"],
+        states: &[],
+        policy: ::skail_runtime::__private::CommandPolicy::DEFAULT,
+        body: ::skail_runtime::__private::Body::Async(Self::__skail_run),
+    };
+    fn __skail_run(
+        __skail_input: ::skail_runtime::__private::Input,
+    ) -> ::skail_runtime::__private::BodyFuture {
+        ::skail_runtime::__private::boxed(async move {
+            let mut __skail_arguments = __skail_input.arguments()?;
+            let __skail_0 = Self::__SKAIL_PARAMETER_0.read(&mut __skail_arguments)?;
+            let __skail_1 = Self::__SKAIL_PARAMETER_1.read(&mut __skail_arguments)?;
+            __skail_arguments.end()?;
+            let __skail_outcome = Self::body(__skail_0, __skail_1).await;
+            use ::skail_runtime::__private::finish::*;
+            (&&::skail_runtime::__private::Returned::new(__skail_outcome))
+                .finish(&Self::__SKAIL_ENDING, &__skail_input)
+        })
+    }
+}
+impl ::skail_runtime::__private::Register for charge_card {
+    const REGISTRATION: ::skail_runtime::__private::Registration = ::skail_runtime::__private::Registration::Command(
+        Self::__SKAIL_DESCRIPTOR,
+    );
+}
+::skail_runtime::__private::inventory::submit!(
+    < charge_card as ::skail_runtime::__private::Register > ::REGISTRATION
+);

@@ -1,0 +1,68 @@
+#[skail_command(retry_count = 8, backoff(base = "1.5s", jitter = "none"), timeout = "10s")]
+async fn ping() -> anyhow::Result<()> {
+    send_ping().await
+}
+
+// becomes
+
+fn ping() -> ::skail_runtime::CommandCall<
+    <anyhow::Result<()> as ::skail_runtime::__private::Outcome>::Value,
+> {
+    let __skail_arguments = ::skail_runtime::__private::CallArguments::new(0);
+    ::skail_runtime::__private::command_call(ping::__SKAIL_DESCRIPTOR, __skail_arguments)
+}
+/// What belongs to the command of the same name; `body` is its body, to be called in tests.
+#[allow(non_camel_case_types)]
+struct ping {}
+impl ping {
+    /// The body of the command, without Skail around it.
+    async fn body() -> anyhow::Result<()> {
+        send_ping().await
+    }
+    const __SKAIL_ENDING: ::skail_runtime::__private::EndingOf<anyhow::Result<()>> = ::skail_runtime::__private::ending::<
+        <anyhow::Result<()> as ::skail_runtime::__private::Outcome>::Value,
+        <anyhow::Result<()> as ::skail_runtime::__private::Outcome>::Error,
+    >();
+    const __SKAIL_DESCRIPTOR: &'static ::skail_runtime::__private::CommandDescriptor = &::skail_runtime::__private::CommandDescriptor {
+        name: "ping",
+        site: ::skail_runtime::__private::site(
+            ::skail_runtime::__private::module_path!(),
+        ),
+        parameters: &[],
+        states: &[],
+        policy: ::skail_runtime::__private::CommandPolicy {
+            retry_count: 8u32,
+            backoff: ::skail_runtime::__private::Backoff::checked_by_the_attribute(
+                ::skail_runtime::__private::Duration::new(1, 500000000),
+                2f64,
+                ::skail_runtime::__private::Duration::new(30, 0),
+                ::skail_runtime::__private::Jitter::None,
+            ),
+            timeout: ::core::option::Option::Some(
+                ::skail_runtime::__private::Duration::new(10, 0),
+            ),
+            ..::skail_runtime::__private::CommandPolicy::DEFAULT
+        },
+        body: ::skail_runtime::__private::Body::Async(Self::__skail_run),
+    };
+    fn __skail_run(
+        __skail_input: ::skail_runtime::__private::Input,
+    ) -> ::skail_runtime::__private::BodyFuture {
+        ::skail_runtime::__private::boxed(async move {
+            let __skail_arguments = __skail_input.arguments()?;
+            __skail_arguments.end()?;
+            let __skail_outcome = Self::body().await;
+            use ::skail_runtime::__private::finish::*;
+            (&&::skail_runtime::__private::Returned::new(__skail_outcome))
+                .finish(&Self::__SKAIL_ENDING, &__skail_input)
+        })
+    }
+}
+impl ::skail_runtime::__private::Register for ping {
+    const REGISTRATION: ::skail_runtime::__private::Registration = ::skail_runtime::__private::Registration::Command(
+        Self::__SKAIL_DESCRIPTOR,
+    );
+}
+::skail_runtime::__private::inventory::submit!(
+    < ping as ::skail_runtime::__private::Register > ::REGISTRATION
+);

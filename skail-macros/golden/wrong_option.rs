@@ -1,0 +1,62 @@
+#[skail_command(retrys = 3, timeout = "ten")]
+async fn ping() -> anyhow::Result<()> {
+    Ok(())
+}
+
+// becomes
+
+fn ping() -> ::skail_runtime::CommandCall<
+    <anyhow::Result<()> as ::skail_runtime::__private::Outcome>::Value,
+> {
+    let __skail_arguments = ::skail_runtime::__private::CallArguments::new(0);
+    ::skail_runtime::__private::command_call(ping::__SKAIL_DESCRIPTOR, __skail_arguments)
+}
+/// What belongs to the command of the same name; `body` is its body, to be called in tests.
+#[allow(non_camel_case_types)]
+struct ping {}
+impl ping {
+    /// The body of the command, without Skail around it.
+    async fn body() -> anyhow::Result<()> {
+        Ok(())
+    }
+    const __SKAIL_ENDING: ::skail_runtime::__private::EndingOf<anyhow::Result<()>> = ::skail_runtime::__private::ending::<
+        <anyhow::Result<()> as ::skail_runtime::__private::Outcome>::Value,
+        <anyhow::Result<()> as ::skail_runtime::__private::Outcome>::Error,
+    >();
+    const __SKAIL_DESCRIPTOR: &'static ::skail_runtime::__private::CommandDescriptor = &::skail_runtime::__private::CommandDescriptor {
+        name: "ping",
+        site: ::skail_runtime::__private::site(
+            ::skail_runtime::__private::module_path!(),
+        ),
+        parameters: &[],
+        states: &[],
+        policy: ::skail_runtime::__private::CommandPolicy::DEFAULT,
+        body: ::skail_runtime::__private::Body::Async(Self::__skail_run),
+    };
+    fn __skail_run(
+        __skail_input: ::skail_runtime::__private::Input,
+    ) -> ::skail_runtime::__private::BodyFuture {
+        ::skail_runtime::__private::boxed(async move {
+            let __skail_arguments = __skail_input.arguments()?;
+            __skail_arguments.end()?;
+            let __skail_outcome = Self::body().await;
+            use ::skail_runtime::__private::finish::*;
+            (&&::skail_runtime::__private::Returned::new(__skail_outcome))
+                .finish(&Self::__SKAIL_ENDING, &__skail_input)
+        })
+    }
+}
+impl ::skail_runtime::__private::Register for ping {
+    const REGISTRATION: ::skail_runtime::__private::Registration = ::skail_runtime::__private::Registration::Command(
+        Self::__SKAIL_DESCRIPTOR,
+    );
+}
+::skail_runtime::__private::inventory::submit!(
+    < ping as ::skail_runtime::__private::Register > ::REGISTRATION
+);
+::core::compile_error! {
+    "`skail_command` has no option `retrys`: did you mean `retry_count = 8`?"
+}
+::core::compile_error! {
+    "`timeout` cannot be used: `ten` is not a duration: write a number and a unit, such as \"10s\" or \"1m 30s\""
+}

@@ -1,0 +1,62 @@
+//! The lints on the body of a function.
+
+use proc_macro2::{Group, TokenStream, TokenTree};
+
+use super::paths::{self, Found};
+use super::traps::{Pattern, SEEDED, SELECT, SELECT_OF_FUTURES, TRAPS};
+use crate::errors::Errors;
+
+/// Tells each trap that the tokens hold.
+pub(super) fn check(tokens: TokenStream, errors: &mut Errors) {
+    paths::visit(tokens, &mut |found| {
+        if let Some(advice) = judge(found) {
+            let bang = if found.bang.is_some() { "!" } else { "" };
+            errors.at(
+                found.tokens(),
+                format!(
+                    "`{}{bang}` {advice} (where it cannot matter, `#[skail(allow_nondeterminism)]` on \
+                     the statement lets it through)",
+                    found.text(),
+                ),
+            );
+        }
+    });
+}
+
+fn judge(found: &Found) -> Option<&'static str> {
+    if let Some(arguments) = &found.bang {
+        return select(found, arguments);
+    }
+    let trap = TRAPS
+        .iter()
+        .find(|trap| trap.patterns.iter().any(|pattern| matches(pattern, found)))?;
+    Some(trap.advice)
+}
+
+fn matches(pattern: &Pattern, found: &Found) -> bool {
+    match pattern {
+        Pattern::Ends(words) => found.ends(words),
+        Pattern::Through(name) => found.goes_through(name),
+        Pattern::Into(name) => found.goes_into(name) && !SEEDED.contains(&found.last().as_str()),
+        Pattern::Calls(name) => {
+            found.goes_into(name) && found.last().starts_with(char::is_lowercase)
+        }
+    }
+}
+
+/// `select!` without `biased;`.
+fn select(found: &Found, arguments: &Group) -> Option<&'static str> {
+    if !found.ends(&["select"]) {
+        return None;
+    }
+    if found.goes_into("futures") || found.goes_into("futures_util") {
+        return Some(SELECT_OF_FUTURES);
+    }
+    let mut inside = arguments.stream().into_iter();
+    let biased = matches!(
+        (inside.next(), inside.next()),
+        (Some(TokenTree::Ident(word)), Some(TokenTree::Punct(end)))
+            if word == "biased" && end.as_char() == ';'
+    );
+    (!biased).then_some(SELECT)
+}
