@@ -6,7 +6,7 @@
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -58,8 +58,7 @@ pub trait Clock: fmt::Debug + Send + Sync + 'static {
     /// What time it is.
     fn now(&self) -> Timestamp;
 
-    /// Resolves when [`now`](Clock::now) has reached `due`. Never early; after a step backwards of the
-    /// machine's clock it may wait on, since `due` has then not come yet.
+    /// Resolves when [`now`](Clock::now) has reached `due`. Never early.
     fn sleep_until(&self, due: Timestamp) -> BoxFuture<'static, ()>;
 
     /// Says that work is going on which needs no passing of time, until the guard is dropped. A virtual
@@ -94,7 +93,36 @@ impl fmt::Debug for WorkGuard {
     }
 }
 
-/// The machine's clock.
+/// A wall clock that never runs backwards within one process.
+///
+/// A step back of the machine's clock (a time server's correction, an operator's hand) would make every
+/// wait longer by that step, or a retry due in half a second due in an hour. So time goes on by the
+/// monotonic clock from an anchor, and only a wall clock that is ahead of it (the machine slept, the clock
+/// was set forward) moves the anchor. A process that starts later goes by the wall clock again.
+#[derive(Debug)]
+struct Steady {
+    wall: i64,
+    monotonic: std::time::Instant,
+}
+
+impl Steady {
+    fn now(&mut self, wall: i64, monotonic: std::time::Instant) -> Timestamp {
+        let passed = monotonic
+            .saturating_duration_since(self.monotonic)
+            .as_millis();
+        let steady = self
+            .wall
+            .saturating_add(i64::try_from(passed).unwrap_or(i64::MAX));
+        if wall <= steady {
+            return Timestamp(steady);
+        }
+        *self = Self { wall, monotonic };
+        Timestamp(wall)
+    }
+}
+
+/// The machine's clock, but never running backwards while the process lives: a step back is waited out
+/// by the monotonic clock, a step forward is followed.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemClock;
 
@@ -116,13 +144,16 @@ impl Clock for SystemClock {
         reason = "this is the one place that reads the clock"
     )]
     fn now(&self) -> Timestamp {
-        let now = std::time::SystemTime::now();
-        let millis = match now.duration_since(std::time::UNIX_EPOCH) {
+        static STEADY: Mutex<Option<Steady>> = Mutex::new(None);
+        let wall = match std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH) {
             Ok(since) => i64::try_from(since.as_millis()).unwrap_or(i64::MAX),
             // A machine whose clock stands before 1970: time is 0 until somebody sets it.
             Err(_) => 0,
         };
-        Timestamp(millis)
+        let monotonic = std::time::Instant::now();
+        let mut steady = STEADY.lock().unwrap_or_else(PoisonError::into_inner);
+        let steady = steady.get_or_insert(Steady { wall, monotonic });
+        steady.now(wall, monotonic)
     }
 
     #[allow(
@@ -140,5 +171,50 @@ impl Clock for SystemClock {
                 tokio::time::sleep(left.min(LONGEST_NAP)).await;
             }
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::{Steady, Timestamp};
+
+    #[test]
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "any point on the monotonic clock will do"
+    )]
+    fn a_clock_that_is_set_back_does_not_make_waits_longer_and_one_set_forward_is_followed() {
+        let start = Instant::now();
+        let hour = 3_600_000;
+        let mut steady = Steady {
+            wall: 10 * hour,
+            monotonic: start,
+        };
+        let second = start + Duration::from_secs(1);
+        assert_eq!(
+            steady.now(9 * hour, second),
+            Timestamp::from_millis(10 * hour + 1_000)
+        );
+        assert_eq!(
+            steady.now(34 * hour, second),
+            Timestamp::from_millis(34 * hour)
+        );
+        let minute = second + Duration::from_secs(60);
+        assert_eq!(
+            steady.now(10 * hour, minute),
+            Timestamp::from_millis(34 * hour + 60_000)
+        );
+    }
+
+    #[test]
+    fn arithmetic_at_the_ends_of_time_saturates() {
+        let end = Timestamp::MAX.saturating_add(Duration::MAX);
+        assert_eq!(end, Timestamp::MAX);
+        let before = Timestamp::from_millis(i64::MIN);
+        assert_eq!(before.saturating_since(end), Duration::ZERO);
+        let soon = Timestamp::from_millis(0).saturating_add(Duration::from_nanos(1));
+        assert_eq!(soon, Timestamp::from_millis(1));
     }
 }

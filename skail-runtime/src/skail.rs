@@ -13,8 +13,9 @@ use tokio::task::JoinHandle;
 
 use crate::engine::{FunctionCall, Shared};
 use crate::execution::{Execution, ExecutionError};
+use crate::history::Status;
 use crate::ids::ExecutionId;
-use crate::store::{Page, Query, StoreError};
+use crate::store::{Header, Page, Query, StoreError};
 
 pub use builder::{BuildError, Builder};
 pub use start::{Start, StartError};
@@ -43,6 +44,7 @@ impl Drop for Inner {
         if let Some(engine) = engine.take() {
             engine.abort();
         }
+        self.shared.waiters.close(&StoreError::Closed);
     }
 }
 
@@ -89,6 +91,32 @@ impl Skail {
         self.inner.shared.registry.function_names()
     }
 
+    /// The unfinished executions whose function this process does not have. They stay as they are, and
+    /// take nothing down with them, until a process that has the function opens the store.
+    ///
+    /// Reads all unfinished headers: for a look by hand, or once after a start.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn unregistered(&self) -> Result<Vec<Header>, StoreError> {
+        let registry = &self.inner.shared.registry;
+        let mut query = Query {
+            status: Some(Status::Running),
+            limit: 512,
+            ..Query::default()
+        };
+        let mut found = Vec::new();
+        loop {
+            let page = self.inner.shared.store.list(query.clone()).await?;
+            let without = |header: &Header| registry.function(&header.function).is_none();
+            found.extend(page.headers.into_iter().filter(without));
+            match page.next {
+                Some(after) => query.after = Some(after),
+                None => return Ok(found),
+            }
+        }
+    }
+
     /// Stops in good order: nothing new begins, running commands may end within the grace period and
     /// have their results recorded, leases are given back, the store is closed.
     ///
@@ -132,6 +160,7 @@ impl Skail {
         if let Some(engine) = engine {
             engine.abort();
             let _ = engine.await;
+            self.inner.shared.waiters.close(&StoreError::Closed);
         }
     }
 }

@@ -175,8 +175,8 @@ impl<'a> Driver<'a> {
         Poll::Pending
     }
 
-    /// Drops the function; what its destructors do is its own affair.
-    fn drop_future(&mut self) {
+    /// Drops the function and aborts its bodies; what its destructors do is its own affair.
+    pub(super) fn drop_future(&mut self) {
         let future = self.future.take();
         let _ = catch_unwind(AssertUnwindSafe(|| self.waker.inside(|| drop(future))));
         self.steps.abort();
@@ -310,5 +310,12 @@ impl<'a> Driver<'a> {
             position: None,
             changed_arguments: None,
         }
+    }
+}
+
+impl Drop for Driver<'_> {
+    fn drop(&mut self) {
+        // A panic in the function's destructors must not become one of the engine.
+        self.drop_future();
     }
 }

@@ -111,7 +111,7 @@ async fn failed(driver: &mut Driver<'_>, failure: Failure, last: bool) -> Result
 
 /// The execution cannot go on with this code.
 pub(super) async fn blocked(mut driver: Driver<'_>, reason: BlockReason) -> Result<(), Stop> {
-    driver.steps.abort();
+    driver.drop_future();
     let at = driver.shared.clock.now();
     let header = HeaderChange {
         at,

@@ -3,7 +3,7 @@
 //! Owns the drivers' tasks, the leases' renewal and the order of a shutdown. Must never look into a
 //! history.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use tokio::sync::watch;
@@ -31,6 +31,8 @@ pub(crate) struct Scheduler {
     shared: Arc<Shared>,
     drivers: JoinSet<DriverEnd>,
     working: HashMap<Id, Working>,
+    /// The executions that are in memory.
+    ids: HashSet<ExecutionId>,
     /// Leases of executions that cannot be worked on: kept, so that this process does not claim them
     /// again and again.
     set_aside: Vec<Lease>,
@@ -53,6 +55,7 @@ impl Scheduler {
             shared,
             drivers: JoinSet::new(),
             working: HashMap::new(),
+            ids: HashSet::new(),
             set_aside: Vec::new(),
             stopping,
         }
@@ -64,7 +67,7 @@ impl Scheduler {
         if let Err(error) = &ended {
             tracing::error!(%error, "the engine stops");
             self.drivers.shutdown().await;
-            self.shared.waiters.tell_all(&Ending::Broken(error.clone()));
+            self.shared.waiters.close(error);
         }
         ended
     }
@@ -241,7 +244,7 @@ impl Scheduler {
             }
             Change::AtRest(id, _) => {
                 // An execution of this worker is told by its driver, with the result in hand.
-                if !self.working.values().any(|working| working.id == id) {
+                if !self.ids.contains(&id) {
                     self.shared.waiters.tell(&id, Ending::AskTheStore);
                 }
                 false

@@ -28,7 +28,12 @@ pub(crate) enum Ending {
     AskTheStore,
 }
 
-type Waiting = HashMap<ExecutionId, Vec<oneshot::Sender<Arc<Ending>>>>;
+#[derive(Debug, Default)]
+struct Waiting {
+    senders: HashMap<ExecutionId, Vec<oneshot::Sender<Arc<Ending>>>>,
+    /// The engine is gone: what everybody is told who waits, or will.
+    closed: Option<StoreError>,
+}
 
 /// See the module.
 #[derive(Debug, Default)]
@@ -47,7 +52,11 @@ impl Waiters {
     pub(crate) fn register(&self, id: &ExecutionId) -> oneshot::Receiver<Arc<Ending>> {
         let (sender, receiver) = oneshot::channel();
         let mut waiting = self.lock();
-        let senders = waiting.entry(id.clone()).or_default();
+        if let Some(error) = &waiting.closed {
+            let _ = sender.send(Arc::new(Ending::Broken(error.clone())));
+            return receiver;
+        }
+        let senders = waiting.senders.entry(id.clone()).or_default();
         // Waiters that went away are forgotten here, so that polling with a timeout leaves nothing.
         senders.retain(|sender| !sender.is_closed());
         senders.push(sender);
@@ -56,7 +65,7 @@ impl Waiters {
 
     /// Tells all who wait for this execution.
     pub(crate) fn tell(&self, id: &ExecutionId, ending: Ending) {
-        let Some(senders) = self.lock().remove(id) else {
+        let Some(senders) = self.lock().senders.remove(id) else {
             return;
         };
         let ending = Arc::new(ending);
@@ -67,10 +76,16 @@ impl Waiters {
 
     /// Tells everybody.
     pub(crate) fn tell_all(&self, ending: &Ending) {
-        let ids: Vec<ExecutionId> = self.lock().keys().cloned().collect();
+        let ids: Vec<ExecutionId> = self.lock().senders.keys().cloned().collect();
         for id in ids {
             self.tell(&id, ending.clone());
         }
+    }
+
+    /// The engine is gone: nobody will be told anything else any more.
+    pub(crate) fn close(&self, error: &StoreError) {
+        self.lock().closed.get_or_insert_with(|| error.clone());
+        self.tell_all(&Ending::Broken(error.clone()));
     }
 
     /// Sets an execution aside that cannot be worked on, and tells who waits for it.
