@@ -141,11 +141,21 @@ impl Clock for VirtualClock {
         self.lock().now
     }
 
+    /// The wait counts from the call on and not from the first poll: who makes it and then lets a guard
+    /// go is waiting, and the clock must not pass by what it waits for.
     fn sleep_until(&self, due: Timestamp) -> BoxFuture<'static, ()> {
+        let mut state = self.lock();
+        let key = (due > state.now).then(|| {
+            let key = (due, state.next_sleeper);
+            state.next_sleeper += 1;
+            state.sleepers.insert(key, Sleeper::default());
+            key
+        });
+        drop(state);
         Box::pin(Sleep {
             clock: self.clone(),
             due,
-            key: None,
+            key,
         })
     }
 
@@ -167,21 +177,14 @@ struct Sleep {
 impl Future for Sleep {
     type Output = ();
 
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let clock = self.clock.clone();
         let mut state = clock.lock();
-        let key = match self.key {
-            Some(key) => key,
-            None if self.due <= state.now => return Poll::Ready(()),
-            None => {
-                let key = (self.due, state.next_sleeper);
-                state.next_sleeper += 1;
-                state.sleepers.insert(key, Sleeper::default());
-                self.key = Some(key);
-                key
-            }
-        };
         let now = state.now;
+        // Without a key it had come when the wait was made.
+        let Some(key) = self.key else {
+            return Poll::Ready(());
+        };
         let Some(sleeper) = state.sleepers.get_mut(&key) else {
             return Poll::Ready(());
         };
