@@ -37,6 +37,8 @@ pub(crate) struct Scheduler {
     /// again and again.
     set_aside: Vec<Lease>,
     stopping: watch::Receiver<bool>,
+    /// Holds a virtual clock still while there is anything to do here.
+    awake: Option<WorkGuard>,
 }
 
 /// What the scheduler woke up for.
@@ -51,6 +53,7 @@ enum Woken {
 impl Scheduler {
     pub(crate) fn new(shared: Arc<Shared>) -> Self {
         let stopping = shared.stopping.subscribe();
+        let awake = Some(shared.clock.working());
         Self {
             shared,
             drivers: JoinSet::new(),
@@ -58,6 +61,7 @@ impl Scheduler {
             ids: HashSet::new(),
             set_aside: Vec::new(),
             stopping,
+            awake,
         }
     }
 
@@ -86,6 +90,12 @@ impl Scheduler {
                 return Ok(());
             }
             if look && !stopping && self.free() > 0 {
+                if renew_at <= self.shared.clock.now() {
+                    // Late: the machine slept, or its clock was set. Our own leases may have ended, and
+                    // a claim would take them from our own drivers.
+                    self.renew().await?;
+                    renew_at = self.next_renewal();
+                }
                 look = self.claim().await?;
                 next_due = self.shared.store.next_due(self.shared.clock.now()).await?;
                 if look {
@@ -182,18 +192,23 @@ impl Scheduler {
         stopping: bool,
     ) -> Woken {
         let clock = Arc::clone(&self.shared.clock);
-        let at = async |at: Option<Timestamp>| match at {
-            Some(at) => clock.sleep_until(at).await,
-            None => std::future::pending().await,
+        let timer = |at: Option<Timestamp>| match at {
+            Some(at) => clock.sleep_until(at),
+            None => Box::pin(std::future::pending()),
         };
-        tokio::select! {
+        let (mut due, mut renew) = (timer(due), timer(renew));
+        // From here on a virtual clock may move.
+        self.awake = None;
+        let woken = tokio::select! {
             biased;
             Some(ended) = self.drivers.join_next_with_id() => Woken::Ended(ended),
             change = changes.next() => Woken::Changed(change),
-            () = at(due) => Woken::Due,
-            () = at(renew) => Woken::Renew,
+            () = &mut due => Woken::Due,
+            () = &mut renew => Woken::Renew,
             _ = self.stopping.wait_for(|stopping| *stopping), if !stopping => Woken::Stopping,
-        }
+        };
+        self.awake = Some(clock.working());
+        woken
     }
 
     fn ended(&mut self, ended: Result<(Id, DriverEnd), JoinError>) -> Result<(), StoreError> {
@@ -260,6 +275,9 @@ impl Scheduler {
             .map(|working| &working.lease)
             .chain(&self.set_aside);
         let leases: Vec<Lease> = held.cloned().collect();
+        if leases.is_empty() {
+            return Ok(());
+        }
         match self.shared.store.renew(leases, self.lease_end()).await {
             Ok(lost) => {
                 for working in self.working.values() {
