@@ -142,7 +142,7 @@ async fn run_blocking(
 ) -> Ended {
     let run = move || {
         enter(Current::Command(context), || {
-            catch_unwind(AssertUnwindSafe(|| body(input))).map_err(|panic| panic_text(&*panic))
+            catch_unwind(AssertUnwindSafe(|| body(input))).map_err(panic_text)
         })
     };
     match tokio::task::spawn_blocking(run).await {
@@ -183,7 +183,7 @@ impl Future for AttemptBody {
             Ok(Poll::Pending) => Poll::Pending,
             Ok(Poll::Ready(result)) => Poll::Ready(Ok(result)),
             Err(panic) => {
-                let text = panic_text(&*panic);
+                let text = panic_text(panic);
                 let left = this.body.take();
                 // Whatever the rest of a broken body does when it goes, it went.
                 let _ = catch_unwind(AssertUnwindSafe(|| drop(left)));
@@ -201,11 +201,15 @@ impl Drop for AttemptBody {
 }
 
 /// What a panic said, if it said it in words.
-pub(crate) fn panic_text(panic: &(dyn Any + Send)) -> String {
+pub(crate) fn panic_text(panic: Box<dyn Any + Send>) -> String {
     let text = panic
         .downcast_ref::<&str>()
         .map(|text| (*text).to_owned())
         .or_else(|| panic.downcast_ref::<String>().cloned());
+    // A payload whose destructor panics as well must not get away with it.
+    if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
+        std::mem::forget(again);
+    }
     text.unwrap_or_else(|| "a panic without a text".to_owned())
 }
 

@@ -161,7 +161,7 @@ impl<'a> Driver<'a> {
                 self.steps.forget(position);
             }
             match polled {
-                Err(panic) => return Poll::Ready(Err(panic_text(&*panic))),
+                Err(panic) => return Poll::Ready(Err(panic_text(panic))),
                 Ok(Poll::Ready(result)) => return Poll::Ready(Ok(result)),
                 Ok(Poll::Pending) if self.frame.stopped().is_some() => return Poll::Pending,
                 Ok(Poll::Pending) => {
