@@ -31,6 +31,9 @@ struct Underway {
     /// The number of the attempt that runs, or is to run.
     attempt: u32,
     previous_delay: Option<Duration>,
+    /// Whether the start of every further attempt is recorded, because one was: the process died in this
+    /// step, or may have.
+    watched: bool,
     stage: Stage,
 }
 
@@ -113,10 +116,15 @@ impl Steps {
             after,
             attempt: 1,
             previous_delay: None,
+            watched: false,
             stage: Stage::Waiting(now),
         };
         if let Some(recorded) = recorded {
-            if let Some(attempt) = recorded.interrupted_attempt {
+            underway.watched = recorded.watched;
+            // Without an unclean stop the body was let go, by a shutdown or a function that ended: that
+            // costs no attempt, unless there is only one.
+            let counts = self.suspect || underway.policy.at_most_once();
+            if let Some(attempt) = recorded.interrupted_attempt.filter(|_| counts) {
                 underway.attempt = attempt;
                 let failure = Failure::new(FailureKind::Interrupted, INTERRUPTED);
                 self.failed(underway, failure, false, now, round);
@@ -250,16 +258,22 @@ impl Steps {
     }
 
     /// The starts among `due` that must be durable before the body runs.
-    pub(crate) fn starts(&self, due: &[Position], now: Timestamp) -> Vec<Event> {
-        due.iter()
-            .filter_map(|position| self.underway.get(position))
-            .filter(|underway| self.suspect || underway.policy.at_most_once())
-            .map(|underway| Event::CommandStarted {
-                at: now,
-                step: underway.step.clone(),
-                attempt: underway.attempt,
-            })
-            .collect()
+    pub(crate) fn starts(&mut self, due: &[Position], now: Timestamp) -> Vec<Event> {
+        let mut starts = Vec::new();
+        for position in due {
+            let Some(underway) = self.underway.get_mut(position) else {
+                continue;
+            };
+            underway.watched |= self.suspect || underway.policy.at_most_once();
+            if underway.watched {
+                starts.push(Event::CommandStarted {
+                    at: now,
+                    step: underway.step.clone(),
+                    attempt: underway.attempt,
+                });
+            }
+        }
+        starts
     }
 
     /// Starts the next attempts of these steps.
@@ -358,5 +372,5 @@ fn check_size(arguments: Payload, limit: usize) -> Result<Payload, (&'static str
     Ok(arguments)
 }
 
-const INTERRUPTED: &str = "the process died while the command's body was running: whether its effect \
-                           happened is unknown";
+const INTERRUPTED: &str = "the command's body began, and its process died or its call was dropped before \
+                           it ended: whether its effect happened is unknown";

@@ -52,6 +52,8 @@ pub struct Recorded {
     pub retry_at: Option<Timestamp>,
     /// The attempt whose start was recorded and whose end was not: the process died in it.
     pub interrupted_attempt: Option<u32>,
+    /// Whether the start of any attempt was recorded: then those of the following ones are too.
+    pub watched: bool,
 }
 
 /// The cursor over one history.
@@ -102,7 +104,9 @@ impl Replay {
                 self.attempt = 1;
             }
             Event::CommandStarted { step, attempt, .. } => {
-                self.of(step).interrupted_attempt = Some(attempt);
+                let recorded = self.of(step);
+                recorded.interrupted_attempt = Some(attempt);
+                recorded.watched = true;
             }
             Event::CommandAttemptFailed {
                 step,
@@ -180,6 +184,7 @@ impl Replay {
                 last_failure: None,
                 retry_at: None,
                 interrupted_attempt: None,
+                watched: false,
             })
     }
 
