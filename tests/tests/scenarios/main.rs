@@ -1,4 +1,9 @@
 //! What users rely on, one file per promise, against the memory store and a virtual clock.
 
 mod attempts;
+mod crashes;
+mod delays;
+mod panics;
+mod shutdown;
 mod support;
+mod timeouts;

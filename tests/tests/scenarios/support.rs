@@ -1,36 +1,98 @@
-//! Starting an engine for a test, and counting what its commands did.
+//! Starting engines for a test, counting what commands did, and holding them where the test wants them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::future::Future;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
+use skail_runtime::Builder;
+use skail_runtime::history::Event;
 use skail_runtime::prelude::*;
 use skail_runtime::store::MemoryStore;
 use skail_runtime::testing::VirtualClock;
+use tokio::sync::{Semaphore, watch};
 
-/// Counts body runs by command, for `#[state]`.
+/// Counts what bodies did, by name; for `#[state]`.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Runs(Arc<Mutex<BTreeMap<String, u32>>>);
+pub(crate) struct Runs(Arc<watch::Sender<BTreeMap<String, u32>>>);
 
 impl Runs {
-    /// One more run; gives its number, from 1.
-    pub(crate) fn count(&self, command: &str) -> u32 {
-        let mut runs = self.0.lock().unwrap();
-        let count = runs.entry(command.to_owned()).or_default();
-        *count += 1;
-        *count
+    /// One more; gives its number, from 1.
+    pub(crate) fn count(&self, name: &str) -> u32 {
+        let mut number = 0;
+        self.0.send_modify(|runs| {
+            let count = runs.entry(name.to_owned()).or_default();
+            *count += 1;
+            number = *count;
+        });
+        number
     }
 
-    pub(crate) fn of(&self, command: &str) -> u32 {
-        self.0.lock().unwrap().get(command).copied().unwrap_or(0)
+    pub(crate) fn of(&self, name: &str) -> u32 {
+        self.0.borrow().get(name).copied().unwrap_or(0)
+    }
+
+    /// Waits until the count is `number` or more.
+    pub(crate) async fn reached(&self, name: &str, number: u32) {
+        let mut runs = self.0.subscribe();
+        let reached = runs.wait_for(|runs| runs.get(name).is_some_and(|count| *count >= number));
+        let what = format!("{name} to run {number} times");
+        soon(&what, reached).await.expect("the counter is here");
     }
 }
 
-/// A store, a clock, counters; engines come and go.
+/// Doors by name, all shut at first, where bodies wait for the test; for `#[state]`.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Gates(Arc<Mutex<HashMap<String, Arc<Gate>>>>);
+
+#[derive(Debug)]
+struct Gate {
+    open: Semaphore,
+    arrived: watch::Sender<u32>,
+}
+
+impl Gates {
+    fn gate(&self, name: &str) -> Arc<Gate> {
+        let shut = || {
+            Arc::new(Gate {
+                open: Semaphore::new(0),
+                arrived: watch::Sender::new(0),
+            })
+        };
+        let mut gates = self.0.lock().unwrap();
+        Arc::clone(gates.entry(name.to_owned()).or_insert_with(shut))
+    }
+
+    /// Lets `many` through, those who wait first.
+    pub(crate) fn open(&self, name: &str, many: usize) {
+        self.gate(name).open.add_permits(many);
+    }
+
+    /// Waits to be let through.
+    pub(crate) async fn pass(&self, name: &str) {
+        let gate = self.gate(name);
+        gate.arrived.send_modify(|arrived| *arrived += 1);
+        let pass = gate.open.acquire().await;
+        pass.expect("gates are not closed").forget();
+    }
+
+    /// Waits until `many` have come to this gate since the beginning.
+    pub(crate) async fn reached(&self, name: &str, many: u32) {
+        let gate = self.gate(name);
+        let mut arrivals = gate.arrived.subscribe();
+        let arrived = arrivals.wait_for(|arrived| *arrived >= many);
+        let what = format!("{many} at the gate `{name}`");
+        soon(&what, arrived).await.expect("the gate is here");
+    }
+}
+
+/// A store, a clock, counters, gates; engines come and go.
 #[derive(Debug)]
 pub(crate) struct Bench {
     pub(crate) store: MemoryStore,
     pub(crate) clock: VirtualClock,
     pub(crate) runs: Runs,
+    pub(crate) gates: Gates,
 }
 
 impl Bench {
@@ -39,17 +101,52 @@ impl Bench {
             store: MemoryStore::new(),
             clock: VirtualClock::new(),
             runs: Runs::default(),
+            gates: Gates::default(),
         }
     }
 
-    pub(crate) async fn engine(&self) -> Skail {
+    /// An engine on this bench's store, clock and shared state, with more to be set.
+    pub(crate) fn builder(&self) -> Builder {
         Skail::builder()
             .store(self.store.clone())
             .clock(Arc::new(self.clock.clone()))
             .seed(1)
             .state(self.runs.clone())
-            .start()
-            .await
-            .expect("the engine starts")
+            .state(self.gates.clone())
     }
+
+    pub(crate) async fn engine(&self) -> Skail {
+        self.builder().start().await.expect("the engine starts")
+    }
+
+    /// The process dies as it stands; the next one starts on what was durable.
+    pub(crate) async fn crash(&mut self, skail: Skail) -> Skail {
+        skail.kill().await;
+        self.store = self.store.crash();
+        self.engine().await
+    }
+}
+
+/// Waits for what must come, and says what did not.
+pub(crate) async fn soon<F: Future>(what: &str, future: F) -> F::Output {
+    match tokio::time::timeout(Duration::from_secs(60), future).await {
+        Ok(output) => output,
+        Err(_) => panic!("waited a minute for {what}"),
+    }
+}
+
+/// Waits until the history holds an event like this one.
+pub(crate) async fn recorded<T>(execution: &Execution<T>, like: impl Fn(&Event) -> bool) {
+    let there = async {
+        while !execution.history().await.unwrap().iter().any(&like) {
+            tokio::task::yield_now().await;
+        }
+    };
+    soon("an event of the history", there).await;
+}
+
+/// How many events are like this one.
+pub(crate) async fn count<T>(execution: &Execution<T>, like: impl Fn(&Event) -> bool) -> usize {
+    let history = execution.history().await.unwrap();
+    history.iter().filter(|event| like(event)).count()
 }
