@@ -7,8 +7,10 @@
 mod canonical;
 mod payload;
 mod survive;
+mod wrap;
 
 pub use payload::{Payload, PayloadError};
+pub use wrap::{Codec, CodecError};
 
 pub use canonical::Digest;
 pub(crate) use payload::{PayloadReader, PayloadWriter};

@@ -186,4 +186,42 @@ impl Event {
             | Self::Completed { .. } => None,
         }
     }
+
+    /// Puts every payload of the event through `map`.
+    pub(crate) fn map_payloads<E>(
+        &mut self,
+        map: impl Fn(&Payload) -> Result<Payload, E>,
+    ) -> Result<(), E> {
+        let failure = |failure: &mut Failure| match &mut failure.typed {
+            Some(typed) => map(typed).map(|mapped| *typed = mapped),
+            None => Ok(()),
+        };
+        match self {
+            Self::Started { arguments, .. } => *arguments = map(arguments)?,
+            Self::CommandStarted { step, .. } => step.arguments = map(&step.arguments)?,
+            Self::CommandAttemptFailed {
+                step,
+                failure: failed,
+                ..
+            }
+            | Self::CommandFailed {
+                step,
+                failure: failed,
+                ..
+            } => {
+                step.arguments = map(&step.arguments)?;
+                failure(failed)?;
+            }
+            Self::CommandCompleted { step, result, .. } => {
+                step.arguments = map(&step.arguments)?;
+                *result = map(result)?;
+            }
+            Self::FunctionAttemptFailed {
+                failure: failed, ..
+            } => failure(failed)?,
+            Self::Completed { result, .. } => *result = map(result)?,
+            Self::Blocked { .. } | Self::Resumed { .. } => {}
+        }
+        Ok(())
+    }
 }

@@ -8,12 +8,13 @@ use tokio::sync::{Semaphore, watch};
 
 use super::{Inner, Skail};
 use crate::clock::{Clock, SystemClock};
+use crate::codec::Codec;
 use crate::descriptor::{Register, Registration};
 use crate::engine::{Scheduler, Settings, Shared, Waiters};
 use crate::ids::WorkerId;
 use crate::registry::{Registry, RegistryError};
 use crate::state::StateMap;
-use crate::store::Store;
+use crate::store::{CodedStore, Store};
 
 /// Puts a [`Skail`] together: a store, the shared state of commands, bounds.
 ///
@@ -35,6 +36,7 @@ use crate::store::Store;
 #[must_use = "a builder does nothing until `.start().await`"]
 pub struct Builder {
     store: Option<Arc<dyn Store>>,
+    codec: Option<Arc<dyn Codec>>,
     clock: Arc<dyn Clock>,
     state: StateMap,
     doubled_state: Vec<&'static str>,
@@ -47,6 +49,7 @@ impl Builder {
     pub(crate) fn new() -> Self {
         Self {
             store: None,
+            codec: None,
             clock: SystemClock::shared(),
             state: StateMap::default(),
             doubled_state: Vec::new(),
@@ -59,6 +62,12 @@ impl Builder {
     /// Where executions are kept. Required.
     pub fn store(mut self, store: impl Store) -> Self {
         self.store = Some(Arc::new(store));
+        self
+    }
+
+    /// What payloads pass through on their way into the store and back: compression, encryption.
+    pub fn codec(mut self, codec: impl Codec) -> Self {
+        self.codec = Some(Arc::new(codec));
         self
     }
 
@@ -141,6 +150,10 @@ impl Builder {
     )]
     pub async fn start(self) -> Result<Skail, BuildError> {
         let store = self.store.ok_or(BuildError::NoStore)?;
+        let store = match self.codec {
+            Some(codec) => Arc::new(CodedStore::new(store, codec)),
+            None => store,
+        };
         if let Some(name) = self.doubled_state.first() {
             return Err(BuildError::DoubledState { name });
         }

@@ -5,6 +5,7 @@
 //! passed in.
 
 mod changes;
+mod coded;
 mod error;
 mod memory;
 pub mod model;
@@ -16,6 +17,7 @@ use crate::history::Event;
 use crate::ids::{ExecutionId, Sequence};
 
 pub use changes::{Change, Changes};
+pub(crate) use coded::CodedStore;
 pub use error::StoreError;
 pub use memory::MemoryStore;
 pub use model::{

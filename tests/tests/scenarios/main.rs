@@ -1,6 +1,7 @@
 //! What users rely on, one file per promise, against the memory store and a virtual clock.
 
 mod attempts;
+mod codec;
 mod crashes;
 mod delays;
 mod panics;
