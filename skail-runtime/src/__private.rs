@@ -18,11 +18,10 @@ pub use crate::descriptor::{
     Body, BodyFuture, BodyResult, CommandDescriptor, CommandPolicy, FunctionDescriptor,
     FunctionPolicy, Register, Registration, Site,
 };
-pub use crate::engine::{Arguments, Input};
+pub use crate::engine::{Arguments, CallArguments, Input};
 pub use crate::retry::{Backoff, Jitter};
 pub use crate::state::StateKey;
 
-use crate::codec::{PayloadError, PayloadWriter};
 use crate::engine::{CommandCall, FunctionCall};
 use crate::error::BodyError;
 
@@ -82,40 +81,6 @@ pub trait SharedState: Send + Sync + 'static {}
 
 #[diagnostic::do_not_recommend]
 impl<T: Send + Sync + 'static> SharedState for T {}
-
-/// The arguments of a call on their way into its record.
-#[derive(Debug)]
-pub struct CallArguments {
-    writer: PayloadWriter,
-    error: Option<(&'static str, PayloadError)>,
-}
-
-impl CallArguments {
-    #[must_use]
-    pub fn new(count: u32) -> Self {
-        Self {
-            writer: PayloadWriter::array(count),
-            error: None,
-        }
-    }
-
-    /// Adds the argument of one parameter. The first that cannot be recorded is kept and told at the
-    /// `.await`, where there is somebody to tell.
-    pub fn push<T: Recordable>(&mut self, parameter: &'static str, value: &T) {
-        if self.error.is_none()
-            && let Err(error) = self.writer.value(value)
-        {
-            self.error = Some((parameter, error));
-        }
-    }
-
-    pub(crate) fn finish(self) -> Result<Payload, (&'static str, PayloadError)> {
-        match self.error {
-            None => Ok(self.writer.finish()),
-            Some(error) => Err(error),
-        }
-    }
-}
 
 /// The call of a command, made by its constructor.
 pub fn command_call<T>(
@@ -197,7 +162,9 @@ pub type EndingOf<R> = Ending<<R as Outcome>::Value, <R as Outcome>::Error>;
 #[must_use]
 pub const fn ending<T: Recordable, E: UserError>() -> Ending<T, E> {
     Ending {
-        finish: Input::finish::<T, E>,
+        finish: |input, outcome, typed| {
+            input.finish(outcome.map_err(UserError::into_anyhow), typed)
+        },
     }
 }
 

@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 
 use super::context::{Current, current};
 use super::frame::{Frame, Request};
-use crate::__private::CallArguments;
+use super::input::CallArguments;
 use crate::codec::{Payload, PayloadError};
 use crate::descriptor::{CommandDescriptor, CommandPolicy, FunctionDescriptor};
 use crate::error::{CommandError, Failure, FailureKind};

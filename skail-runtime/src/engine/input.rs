@@ -1,11 +1,11 @@
-//! What a body is given, and how what it returns becomes a record.
+//! What a body is given, and how what it is called with and what it returns become a record.
 
 use std::sync::Arc;
 
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::__private::{Recordable, UserError};
-use crate::codec::{Payload, PayloadReader, encode_surviving};
+use crate::codec::{Payload, PayloadError, PayloadReader, PayloadWriter, encode_surviving};
 use crate::descriptor::BodyResult;
 use crate::error::{BodyError, Failure};
 use crate::state::StateMap;
@@ -56,17 +56,14 @@ impl Input {
     }
 
     /// Turns what the body returned into what is recorded; `typed` is its error, recorded already.
-    pub fn finish<T: Recordable, E: UserError>(
+    pub fn finish<T: Serialize + DeserializeOwned>(
         &self,
-        outcome: Result<T, E>,
+        outcome: Result<T, anyhow::Error>,
         typed: Option<Payload>,
     ) -> BodyResult {
         match outcome {
             Ok(value) => encode_surviving(&value, self.payload_limit).map_err(BodyError::Result),
-            Err(error) => Err(BodyError::User(Failure::from_error(
-                &error.into_anyhow(),
-                typed,
-            ))),
+            Err(error) => Err(BodyError::User(Failure::from_error(&error, typed))),
         }
     }
 }
@@ -93,5 +90,40 @@ impl Arguments<'_> {
                 parameter: "(after the last)",
                 error,
             })
+    }
+}
+
+/// The arguments of a call on their way into its record.
+#[derive(Debug)]
+pub struct CallArguments {
+    writer: PayloadWriter,
+    error: Option<(&'static str, PayloadError)>,
+}
+
+impl CallArguments {
+    /// An empty list that will get `count` arguments.
+    #[must_use]
+    pub fn new(count: u32) -> Self {
+        Self {
+            writer: PayloadWriter::array(count),
+            error: None,
+        }
+    }
+
+    /// Adds the argument of one parameter. The first that cannot be recorded is kept and told at the
+    /// `.await`, where there is somebody to tell.
+    pub fn push<T: Serialize>(&mut self, parameter: &'static str, value: &T) {
+        if self.error.is_none()
+            && let Err(error) = self.writer.value(value)
+        {
+            self.error = Some((parameter, error));
+        }
+    }
+
+    pub(crate) fn finish(self) -> Result<Payload, (&'static str, PayloadError)> {
+        match self.error {
+            None => Ok(self.writer.finish()),
+            Some(error) => Err(error),
+        }
     }
 }

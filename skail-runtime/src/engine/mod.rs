@@ -20,7 +20,7 @@ mod waker;
 
 pub use call::{CommandCall, FunctionCall};
 pub use context::{AttemptInfo, attempt, idempotency_key};
-pub use input::{Arguments, Input};
+pub use input::{Arguments, CallArguments, Input};
 
 pub(crate) use scheduler::Scheduler;
 pub(crate) use shared::{Settings, Shared};
