@@ -46,7 +46,8 @@ pub(super) struct Driver<'a> {
     future: Option<Unconstrained<BodyFuture>>,
     waker: Arc<FunctionWaker>,
     ends: mpsc::UnboundedReceiver<AttemptEnd>,
-    deliveries: VecDeque<Delivery>,
+    /// Recorded, and not handed over yet.
+    pub(super) deliveries: VecDeque<Delivery>,
     stopping: watch::Receiver<bool>,
     /// Until when running bodies may go on, once the shutdown began.
     grace: Option<Timestamp>,

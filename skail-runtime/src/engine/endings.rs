@@ -71,7 +71,7 @@ async fn failed(driver: &mut Driver<'_>, failure: Failure, last: bool) -> Result
     let at = driver.shared.clock.now();
     let policy = driver.function.policy;
     let attempt = driver.attempt;
-    let dropped = driver.frame.droppable();
+    let dropped = driver.frame.droppable(&driver.deliveries);
     let retry_at = (!last && attempt <= policy.retry_count).then(|| {
         let random = driver.shared.random();
         at.saturating_add(policy.backoff.delay(attempt - 1, None, random))

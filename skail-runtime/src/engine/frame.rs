@@ -4,7 +4,7 @@
 //! is first polled, so the order of positions is the order of first polls and nothing else: not of
 //! construction, not of completion, not of dropping. Owns no wait and no task; must never run anything.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 
@@ -60,6 +60,8 @@ struct Inner {
     asked: Vec<Asked>,
     dropped: Vec<Position>,
     failures: Vec<DeliveredFailure>,
+    /// Failures that came when their call was gone: nothing can have been built on them.
+    unseen: Vec<Position>,
     /// The latest point, counted in deliveries, at which a step was asked for that left a mark: a record
     /// in the history, or a body that began to run. Failures delivered up to there were built on.
     built_on: u64,
@@ -177,6 +179,7 @@ impl Frame {
         let waker = {
             let inner = &mut *self.lock();
             let Some(slot) = inner.slots.get_mut(&delivery.position) else {
+                inner.unseen.extend(delivery.repeatable_failure());
                 return false;
             };
             inner.delivered += 1;
@@ -264,8 +267,9 @@ impl Frame {
     }
 
     /// The failures that nothing durable followed: those delivered after the last step that left a mark
-    /// was asked for, and those never delivered. They are tried afresh when the function is redelivered.
-    pub(crate) fn droppable(&self) -> Vec<Position> {
+    /// was asked for, and those never seen, among them the ones `left` to deliver. They are tried afresh
+    /// when the function is redelivered.
+    pub(crate) fn droppable(&self, left: &VecDeque<Delivery>) -> Vec<Position> {
         let inner = &mut *self.lock();
         let delivered = inner
             .failures
@@ -273,6 +277,8 @@ impl Frame {
             .filter(|failure| failure.delivery > inner.built_on && !failure.unrepeatable)
             .map(|failure| failure.position);
         let mut droppable: Vec<Position> = delivered
+            .chain(inner.unseen.iter().copied())
+            .chain(left.iter().filter_map(Delivery::repeatable_failure))
             .chain(
                 inner
                     .replay

@@ -37,6 +37,20 @@ pub struct Delivery {
     pub outcome: Outcome,
 }
 
+impl Delivery {
+    /// Its step, if that failed and may run again.
+    #[must_use]
+    pub fn repeatable_failure(&self) -> Option<Position> {
+        match self.outcome {
+            Outcome::Failed {
+                unrepeatable: false,
+                ..
+            } => Some(self.position),
+            Outcome::Failed { .. } | Outcome::Completed(_) => None,
+        }
+    }
+}
+
 /// What the history knows of a step that has begun.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recorded {
@@ -276,20 +290,10 @@ impl Replay {
         if let Some(position) = first {
             self.demand_asked(position, asked)?;
         }
-        let failed = |delivery: &&Delivery| {
-            matches!(
-                delivery.outcome,
-                Outcome::Failed {
-                    unrepeatable: false,
-                    ..
-                }
-            )
-        };
         Ok(self
             .deliveries
             .iter()
-            .filter(failed)
-            .map(|delivery| delivery.position)
+            .filter_map(Delivery::repeatable_failure)
             .collect())
     }
 

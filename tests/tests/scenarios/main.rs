@@ -5,6 +5,7 @@ mod codec;
 mod crashes;
 mod delays;
 mod panics;
+mod redelivery;
 mod shutdown;
 mod support;
 mod timeouts;
