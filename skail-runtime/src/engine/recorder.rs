@@ -83,6 +83,9 @@ impl Recorder {
         events: Vec<Event>,
         header: HeaderChange,
     ) -> Result<(), Stop> {
+        if matches!(header.status, Status::Failed | Status::Blocked) {
+            self.discard_early_resumes(header.status).await?;
+        }
         self.commit(
             events,
             Along {
@@ -91,6 +94,15 @@ impl Recorder {
             },
         )
         .await
+    }
+
+    /// A resume that is in the inbox before the execution has come to rest was meant for an earlier rest:
+    /// it came second, or too late. It must not resume what nobody has seen fail.
+    async fn discard_early_resumes(&mut self, rest: Status) -> Result<(), Stop> {
+        let messages = self.shared.store.inbox(&self.lease.execution, 512).await?;
+        let early = messages.iter().filter(|(_, message)| message.wakes(rest));
+        self.consumed.extend(early.map(|(message, _)| *message));
+        Ok(())
     }
 
     /// Gives the lease back with nothing recorded.

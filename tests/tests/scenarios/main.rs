@@ -6,6 +6,7 @@ mod crashes;
 mod delays;
 mod panics;
 mod redelivery;
+mod resume;
 mod shutdown;
 mod support;
 mod timeouts;
