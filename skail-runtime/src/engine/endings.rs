@@ -19,7 +19,9 @@ const PROBLEM_BYTES: usize = 400;
 
 /// The function returned, or panicked.
 pub(super) async fn returned(mut driver: Driver<'_>, returned: Returned) -> Result<(), Stop> {
-    if let Some(reason) = driver.frame.check_end() {
+    // A body that could not read its arguments did not begin: what it did not ask for says nothing.
+    let began = !matches!(returned, Ok(Err(BodyError::Arguments { .. })));
+    if let Some(reason) = driver.frame.check_end().filter(|_| began) {
         return blocked(driver, reason).await;
     }
     match returned {

@@ -1,9 +1,11 @@
 //! What users rely on, one file per promise, against the memory store and a virtual clock.
 
 mod attempts;
+mod changed_values;
 mod codec;
 mod crashes;
 mod delays;
+mod divergence;
 mod panics;
 mod redelivery;
 mod resume;

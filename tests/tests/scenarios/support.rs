@@ -86,13 +86,42 @@ impl Gates {
     }
 }
 
-/// A store, a clock, counters, gates; engines come and go.
+/// What the function `deployed` does today: its lines, one step or more each; for `#[state]`.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Code(Arc<Mutex<Vec<Line>>>);
+
+/// One line of [`Code`].
+#[derive(Debug, Clone)]
+pub(crate) enum Line {
+    /// A command that takes a text.
+    Reserve(&'static str),
+    /// Another one with the same parameter and result.
+    Charge(&'static str),
+    /// Two at a time.
+    Both(&'static str, &'static str),
+    /// A command that waits at the gate of this name.
+    Gate(&'static str),
+}
+
+impl Code {
+    /// Deploys these lines: they hold for every run of the function from now on.
+    pub(crate) fn deploy(&self, lines: &[Line]) {
+        *self.0.lock().unwrap() = lines.to_vec();
+    }
+
+    pub(crate) fn lines(&self) -> Vec<Line> {
+        self.0.lock().unwrap().clone()
+    }
+}
+
+/// A store, a clock, shared state of commands; engines come and go.
 #[derive(Debug)]
 pub(crate) struct Bench {
     pub(crate) store: MemoryStore,
     pub(crate) clock: VirtualClock,
     pub(crate) runs: Runs,
     pub(crate) gates: Gates,
+    pub(crate) code: Code,
 }
 
 impl Bench {
@@ -102,6 +131,7 @@ impl Bench {
             clock: VirtualClock::new(),
             runs: Runs::default(),
             gates: Gates::default(),
+            code: Code::default(),
         }
     }
 
@@ -113,6 +143,7 @@ impl Bench {
             .seed(1)
             .state(self.runs.clone())
             .state(self.gates.clone())
+            .state(self.code.clone())
     }
 
     pub(crate) async fn engine(&self) -> Skail {
