@@ -114,6 +114,11 @@ impl<'a> Driver<'a> {
             if let Some(reason) = self.frame.stopped() {
                 return endings::blocked(self, reason).await;
             }
+            // Checked before anything that was seen since is built on.
+            if self.waker.is_foreign() {
+                let reason = self.awaits_unrecorded();
+                return endings::blocked(self, reason).await;
+            }
             if let Poll::Ready(returned) = polled {
                 self.drop_future();
                 return endings::returned(self, returned).await;
@@ -148,6 +153,8 @@ impl<'a> Driver<'a> {
     fn poll(&mut self) -> Poll<Returned> {
         let waker = self.waker.waker();
         let mut context = Context::from_waker(&waker);
+        // The wake by what was delivered is why this poll comes, not a reason for one more.
+        self.waker.take_again();
         for _ in 0..MOST_POLLS {
             let Some(future) = self.future.as_mut() else {
                 return Poll::Pending;
@@ -217,7 +224,7 @@ impl<'a> Driver<'a> {
     /// Waits until something has ended or is due.
     async fn wait(&mut self) -> Result<Waited, Stop> {
         let now = self.shared.clock.now();
-        if self.waker.is_foreign() || !self.frame.waits() {
+        if !self.frame.waits() {
             return Ok(Waited::Blocked(self.awaits_unrecorded()));
         }
         let running = self.steps.any_running();
