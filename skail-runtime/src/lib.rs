@@ -1,4 +1,164 @@
 //! Durable execution for Rust: annotated async functions that survive a crash.
+//!
+//! A **function** orders steps; a **command** is a step with an outside effect. What a command returned is
+//! recorded, durably, before the function sees it. When the process dies, the next one runs every
+//! unfinished function again from its start: recorded steps are answered from the record and do not run
+//! again, and what is not recorded yet runs then.
+//!
+//! ```standalone_crate
+//! use skail_runtime::prelude::*;
+//! use skail_runtime::store::MemoryStore;
+//!
+//! /// Lent to commands; not recorded.
+//! struct Gateway;
+//!
+//! impl Gateway {
+//!     async fn charge(&self, cents: u32, key: &str) -> anyhow::Result<String> {
+//!         Ok(format!("receipt for {cents} under {key}"))
+//!     }
+//! }
+//!
+//! #[skail_command(retry_count = 8, idempotency_key = "charge-{order}")]
+//! async fn charge(#[state] gateway: &Gateway, order: u32, cents: u32) -> anyhow::Result<String> {
+//!     gateway.charge(cents, &idempotency_key()).await
+//! }
+//!
+//! #[skail_command]
+//! async fn ship(order: u32) -> anyhow::Result<()> {
+//!     println!("order {order} is on its way");
+//!     Ok(())
+//! }
+//!
+//! #[skail_function]
+//! async fn process(order: u32, cents: u32) -> anyhow::Result<String> {
+//!     let receipt = charge(order, cents).await?;
+//!     ship(order).await?;
+//!     Ok(receipt)
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> anyhow::Result<()> {
+//! // A program opens a `SledStore`; this one forgets everything when it ends.
+//! let skail = Skail::builder().store(MemoryStore::new()).state(Gateway).start().await?;
+//!
+//! let order = skail.start(process(42, 1995)).id("order-42").await?;
+//! assert_eq!(order.result().await?, "receipt for 1995 under charge-42");
+//!
+//! // The id is the idempotency key of the start: this is the same execution, and nothing runs twice.
+//! let again = skail.start(process(42, 1995)).id("order-42").await?;
+//! assert_eq!(again.result().await?, "receipt for 1995 under charge-42");
+//!
+//! skail.shutdown().await?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The attributes are described at [`skail_command`] and [`skail_function`], what a store has to do at
+//! [`store::Store`], how the code is built in `ARCHITECTURE.md` of the repository.
+//!
+//! # What is tried again
+//!
+//! `retry_count` is the number of attempts *after* the first: 5 unless given for a command, 15 for a
+//! function.
+//!
+//! | what happened to an attempt of a command | does it count? | then |
+//! | --- | --- | --- |
+//! | the body returned `Err`, any error | yes | the next attempt after the [backoff](retry::Backoff); after the last one the function gets a [`CommandError`] |
+//! | the body panicked | yes | the same |
+//! | the attempt took longer than its `timeout` | yes | the same; the body is dropped at its `.await` (a `blocking` one cannot be stopped: it runs on, and nobody listens) |
+//! | the process died in the body, `retry_count >= 1` | from the second time on | the next attempt: a command that kills its process is started at most `2 + retry_count` times |
+//! | the process died in the body, `retry_count = 0` | yes | it never runs again: the function gets [`FailureKind::Interrupted`], and whether the effect happened is unknown. That is at most once |
+//! | its call was dropped, by a `select!` for instance | no | nobody waits for it: the body is dropped, and what it would have returned is never delivered |
+//! | the worker shut down, lost its lease, or could not reach its store | no | it goes on elsewhere or later |
+//! | the result or an argument cannot be recorded | yes | no further attempt can help: [`FailureKind::Unrecordable`] at once |
+//!
+//! A failed attempt is recorded before the next one starts, with the time at which that is due: neither
+//! counts nor waits begin afresh after a crash. The function sees the last error only, and an answer that
+//! no retry can change, such as a card that is declined, is better a value in `Ok`.
+//!
+//! A function that returns `Err` or panics is run again, with backoff, until its own `retry_count` is
+//! spent. Its recorded steps keep their results, but commands that failed last, and on whose failure
+//! nothing was built since, get all their attempts again. Then it is
+//! [`Failed`](history::Status::Failed): history and error stay, and [`Execution::resume`] lets it go on.
+//!
+//! # Choosing `retry_count`
+//!
+//! The two counts multiply. A command that always fails, in a function that passes the error on with
+//! `?`, runs `(1 + 15) * (1 + 5) = 96` times before the execution has failed, over some minutes. So decide
+//! at one place:
+//!
+//! - The function *handles* the error, with a `match` that compensates or returns a value: let the command
+//!   have the count that you mean, and the function's own count hardly matters.
+//! - The function *passes the error on*: `#[skail_function(retry_count = 0)]` leaves the retries to the
+//!   commands.
+//! - An effect that must not happen twice, at a system that takes no idempotency key: `retry_count = 0` on
+//!   the command, and a `match` on [`CommandError::kind`] for [`FailureKind::Interrupted`], which asks the
+//!   other system or a person what happened.
+//!
+//! With the default backoff (500 ms, doubled each time, at most 30 s, each wait drawn at random between
+//! zero and that) 5 retries span up to 15 s, 8 up to a minute and a half, 20 up to seven and a half
+//! minutes; half of that on average.
+//!
+//! # Effects and idempotency keys
+//!
+//! An outside effect happens *at least* once: a process can die after the effect and before its record.
+//! Nothing inside one process can close that window; the receiver can, if it is told that it has seen a
+//! request before. [`idempotency_key()`] is that word: the same in all attempts of a call, after every
+//! crash and in every process, and different for every other call. Send it along as a header, or as the
+//! primary key of the row that you insert.
+//!
+//! By default it is made of the execution's id, the position and the command's name. Where the same effect
+//! may be asked for by two executions, give it the name that the business has for it:
+//! `#[skail_command(idempotency_key = "charge-{order}")]`.
+//!
+//! # What a function may not do
+//!
+//! A function runs again from its start, so it must ask for the same steps in the same order with the same
+//! arguments. What differs from one run to the next has to come out of a command. The attribute refuses
+//! the usual traps in the body itself, each with what to write instead; [`skail_function`] lists them. What
+//! it cannot see is found at run time:
+//!
+//! - Code that asks for another step, or for other arguments, than the history holds makes the execution
+//!   [`Blocked`](history::Status::Blocked) before anything runs, with a message that names the position,
+//!   shows both, and says the ways out. No attempt is spent. Deploy code that fits, then
+//!   [resume](Execution::resume).
+//! - A function that awaits something which Skail does not record (a socket, a timer, a channel, a task of
+//!   its own) is blocked too, with its name and position. Await it in a command.
+//!
+//! Calls can be awaited in any shape: one after the other, with `join!`, `try_join_all`,
+//! `FuturesUnordered`, `select! { biased; … }`. A call takes its position when it is first polled, and
+//! completions are delivered one at a time in the order in which they were recorded, so a replay takes the
+//! way that the live run took. A [`CommandCall`] that is never awaited does nothing.
+//!
+//! Deploying changed code is safe for executions that start afterwards, and for changes inside commands.
+//! While executions of a function run, do not reorder, insert or remove its calls or change their
+//! arguments; give the changed function another `name` and keep the old one until its executions have
+//! ended.
+//!
+//! # Types
+//!
+//! Arguments and results are MessagePack with field names: fields can be added (with `#[serde(default)]`)
+//! and reordered. A value that is written differently once it was read back (an untagged enum whose
+//! first variant swallows the others, a lossy `Deserialize`) is an error of the command that returned it,
+//! at once, and not of a replay months later. Argument lists and results are limited to 4 MiB each ([`Builder::payload_limit`]); keep large
+//! data outside and record where it is.
+//!
+//! [`Builder::codec`] puts encryption or compression between payloads and the store. It sees arguments,
+//! results and typed errors; ids, names, tags, times and the *texts* of errors stay readable.
+//!
+//! # Tests
+//!
+//! The body of a command or function is an ordinary function for a unit test: `charge::body(&gateway, 42,
+//! 1995).await`. For whole executions there are [`store::MemoryStore`], whose `crash()` stands for the
+//! death of the process, and, with the feature `testing`, the module `testing` with a clock on which a
+//! wait of a month takes no time.
+//!
+//! # Features
+//!
+//! | feature | what it brings |
+//! | --- | --- |
+//! | `sled` (default) | the embedded store: a directory, no server |
+//! | `testing` | the virtual clock |
 
 extern crate self as skail_runtime;
 

@@ -5,4 +5,4 @@
 
 mod backoff;
 
-pub use backoff::{Backoff, Jitter};
+pub use backoff::{Backoff, InvalidBackoff, Jitter};

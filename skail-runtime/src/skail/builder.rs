@@ -18,7 +18,7 @@ use crate::store::{CodedStore, Store};
 
 /// Puts a [`Skail`] together: a store, the shared state of commands, bounds.
 ///
-/// ```
+/// ```standalone_crate
 /// use skail_runtime::prelude::*;
 /// use skail_runtime::store::MemoryStore;
 ///
