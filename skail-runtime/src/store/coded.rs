@@ -92,7 +92,22 @@ impl Store for CodedStore {
     }
 
     fn claim(&self, request: ClaimRequest) -> BoxFuture<'_, Result<Claimed, StoreError>> {
-        self.below.claim(request)
+        Box::pin(async move {
+            let mut claimed = self.below.claim(request).await?;
+            for claim in &mut claimed.claims {
+                let id = &claim.lease.execution;
+                let history = claim.history.as_deref_mut().unwrap_or_default();
+                if history
+                    .iter_mut()
+                    .try_for_each(|event| self.decode(id, event))
+                    .is_err()
+                {
+                    // Whoever reads it is told; the claim stands.
+                    claim.history = None;
+                }
+            }
+            Ok(claimed)
+        })
     }
 
     fn renew(

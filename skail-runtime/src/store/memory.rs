@@ -52,8 +52,10 @@ struct Record {
     events: Vec<Event>,
     inbox: BTreeMap<MessageId, (Timestamp, Message)>,
     lease: Option<Held>,
-    /// An owner stopped without giving the lease back, and none has done so since.
+    /// The store was not closed, and no owner has given the lease back since.
     suspect: bool,
+    /// The last owner's lease ended before it was given back.
+    abandoned: bool,
     damage: Option<Damage>,
 }
 
@@ -100,9 +102,8 @@ impl MemoryStore {
         let unclean = !data.closed;
         for record in data.records.values_mut() {
             record.lease = None;
-            if unclean && record.header.due.is_some() {
-                record.suspect = true;
-            }
+            record.suspect |= unclean && record.header.due.is_some();
+            record.abandoned = false;
             if record.damage.is_some() {
                 record.damage = Some(Damage::Unreported);
             }
@@ -139,6 +140,14 @@ impl MemoryStore {
         work: impl FnOnce(&mut Data, &Announcer) -> Result<T, StoreError> + Send + 'a,
     ) -> BoxFuture<'a, Result<T, StoreError>> {
         Box::pin(async move { work(&mut *self.open()?, &self.announcer) })
+    }
+}
+
+impl Record {
+    fn give_back(&mut self) {
+        self.lease = None;
+        self.suspect = false;
+        self.abandoned = false;
     }
 }
 
@@ -211,8 +220,7 @@ impl Data {
             rest = change.status.at_rest().then_some(change.status);
         }
         if commit.release {
-            record.lease = None;
-            record.suspect = false;
+            record.give_back();
         }
         self.settle_due(&id, before);
         if commit.release
@@ -233,7 +241,7 @@ impl Data {
         for record in self.records.values_mut() {
             if record.lease.as_ref().is_some_and(|held| held.until <= now) {
                 record.lease = None;
-                record.suspect = true;
+                record.abandoned = record.header.due.is_some();
             }
         }
     }
@@ -270,8 +278,10 @@ impl Data {
                     epoch,
                 },
                 header: record.header.clone(),
-                suspect: record.suspect,
+                suspect: !record.header.status.at_rest() && (record.suspect || record.abandoned),
                 mail: !record.inbox.is_empty(),
+                // Short ones only, so that both ways are walked.
+                history: (record.events.len() <= 2).then(|| record.events.clone()),
             });
         }
         claimed
@@ -328,7 +338,8 @@ impl Data {
             let Some(record) = self.records.get(id) else {
                 continue;
             };
-            if record.lease.is_some() || !record.header.status.at_rest() {
+            let readable = record.damage.is_none();
+            if record.lease.is_some() || readable && !record.header.status.at_rest() {
                 continue;
             }
             if let Some(due) = record.header.due {
@@ -362,6 +373,7 @@ impl Store for MemoryStore {
                 inbox: BTreeMap::new(),
                 lease: None,
                 suspect: false,
+                abandoned: false,
                 damage: None,
             };
             data.records.insert(id.clone(), record);
@@ -424,8 +436,7 @@ impl Store for MemoryStore {
         self.run(move |data, announcer| {
             for lease in leases {
                 if let Ok(record) = data.owned(&lease) {
-                    record.lease = None;
-                    record.suspect = false;
+                    record.give_back();
                     announcer.tell(Change::Claimable);
                 }
             }
@@ -499,10 +510,13 @@ impl Store for MemoryStore {
     }
 
     fn close(&self) -> BoxFuture<'_, Result<(), StoreError>> {
-        self.run(|data, _| {
+        Box::pin(async move {
+            let Ok(mut data) = self.open() else {
+                return Ok(());
+            };
             for record in data.records.values_mut() {
-                if record.lease.take().is_some() {
-                    record.suspect = false;
+                if record.lease.is_some() {
+                    record.give_back();
                 }
             }
             data.closed = true;

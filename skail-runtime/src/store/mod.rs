@@ -6,9 +6,13 @@
 
 mod changes;
 mod coded;
+#[cfg(feature = "testing")]
+pub mod conformance;
 mod error;
 mod memory;
 pub mod model;
+#[cfg(feature = "sled")]
+mod sled;
 
 use std::fmt;
 
@@ -24,6 +28,8 @@ pub use model::{
     Claim, ClaimRequest, Claimed, Commit, Created, Header, HeaderChange, Lease, Message, MessageId,
     NewExecution, Page, Query, Sent,
 };
+#[cfg(feature = "sled")]
+pub use sled::{OpenError, SledOptions, SledStore};
 
 /// When a write counts as done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -111,21 +117,23 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
 
     /// The first point later than `after` at which something may become claimable that was not at
     /// `after`, whatever its function is: an execution becomes due, or a lease ends unless it is renewed.
-    /// What was due before is passed over: a claim that gave fewer than its limit has spoken of it.
+    /// What was due before is passed over: a claim that gave fewer than its limit has spoken of it. The
+    /// point may be too early, when something has moved since, but never too late.
     fn next_due(&self, after: Timestamp) -> BoxFuture<'_, Result<Option<Timestamp>, StoreError>>;
 
     /// One page of headers in the order of their ids. A page may hold fewer than the limit, even none,
     /// with more behind it: what a call reads is bounded. Only [`Page::next`] tells the end.
     fn list(&self, query: Query) -> BoxFuture<'_, Result<Page, StoreError>>;
 
-    /// Deletes executions that are [at rest](crate::history::Status::at_rest) and not leased, with their
-    /// histories and inboxes; others are left. Returns how many were deleted.
+    /// Deletes executions that are [at rest](crate::history::Status::at_rest), or cannot be read, and are
+    /// not leased, with their histories and inboxes; others are left. Returns how many were deleted.
     fn delete(&self, ids: Vec<ExecutionId>) -> BoxFuture<'_, Result<usize, StoreError>>;
 
     /// News of what changed, by this process or, where the store can know, by others.
     fn changes(&self) -> Changes;
 
-    /// Says that everything stops in an orderly way: leases end, and executions that were running are not
-    /// suspects next time. The store refuses further work.
+    /// Says that everything stops in an orderly way: leases end, those that had ended before too, and
+    /// executions that were running are not suspects next time; suspects that were not claimed since the
+    /// unclean stop stay suspects. The store refuses further work; closing it again does nothing.
     fn close(&self) -> BoxFuture<'_, Result<(), StoreError>>;
 }

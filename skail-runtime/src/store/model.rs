@@ -93,10 +93,13 @@ pub struct Claim {
     pub lease: Lease,
     /// The header.
     pub header: Header,
-    /// Whether its last owner stopped without giving the lease back: it may have died in a command.
+    /// Whether it was running when its last owner stopped without giving the lease back, which may have
+    /// died in a command, or may have been when the store was not closed.
     pub suspect: bool,
     /// Whether its inbox may hold messages.
     pub mail: bool,
+    /// The whole history, if the store had it at hand; else it has to be [read](super::Store::history).
+    pub history: Option<Vec<Event>>,
 }
 
 /// One atomic change of an execution by the owner of its lease.

@@ -1,0 +1,238 @@
+//! From a directory to a store that can be worked with.
+//!
+//! Owns the order of an opening: take the directory, clear what an interrupted start left, open the tree,
+//! compare it with the side file, note the opening durably, prove that sled's syncs are real, and take up
+//! what was left undone. Must never serve anything before all of that holds.
+
+use std::collections::{HashSet, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ::sled::{Db, Mode, Tree};
+
+use super::agenda::Agenda;
+use super::books::Books;
+use super::error::OpenError;
+use super::keys::{self, Stamp};
+use super::leases::Leases;
+use super::place::{Found, Place};
+use super::record::{self, Encoded, Opening};
+use super::stamps::{self, Stamps};
+#[cfg(target_os = "linux")]
+use super::sync::SyncCounter;
+use super::watermark::{Noted, SideFile};
+use crate::store::Durability;
+
+/// What the keeper's thread works with.
+#[derive(Debug)]
+pub(super) struct Opened {
+    pub(super) place: Place,
+    pub(super) side: SideFile,
+    pub(super) db: Db,
+    pub(super) opening: Opening,
+    pub(super) books: Books,
+    #[cfg(target_os = "linux")]
+    pub(super) syncs: Arc<SyncCounter>,
+}
+
+pub(super) fn open(
+    path: &Path,
+    durability: Durability,
+    cache_capacity: u64,
+) -> Result<Opened, OpenError> {
+    let Found {
+        place,
+        mut side,
+        noted,
+    } = Place::take(path, durability)?;
+    place.remove_leftovers()?;
+    let db = open_tree(&place, cache_capacity)?;
+    // The tree's files, a snapshot's new name, and the directory they are in.
+    place.sync()?;
+    #[cfg(target_os = "linux")]
+    let syncs = Arc::new(watch(&place, durability)?);
+    let tree: Tree = (*db).clone();
+
+    let before = standing(&place, &tree)?;
+    compare(&place, &tree, before.as_ref(), noted)?;
+    let used = before.as_ref().map_or(0, |opening| opening.first_stamp);
+    let used = Stamp(used.max(noted.group).max(watermark(&tree).unwrap_or(0)));
+    let first = stamps::opening_after(used);
+    let suspects_before = match &before {
+        Some(opening) if opening.closed => opening.suspects_before,
+        _ => first.0,
+    };
+    let opening = Opening {
+        store: noted.store,
+        first_stamp: first.0,
+        closed: false,
+        suspects_before,
+    };
+    #[cfg(target_os = "linux")]
+    let counted = syncs.count();
+    // Every opening has another first stamp, so that this is a change and sled has to write it.
+    note(&tree, &opening, first).map_err(|error| unreadable(&place, &error))?;
+    #[cfg(target_os = "linux")]
+    if syncs.count() == counted {
+        return Err(OpenError::WeakSync {
+            path: path.to_owned(),
+        });
+    }
+    let stamps = Stamps::from(Stamp(first.0 + 1));
+    side.note(Noted {
+        store: noted.store,
+        group: first.0,
+    })
+    .map_err(|error| OpenError::io(side.path(), "written", error))?;
+
+    let books = Books {
+        agenda: Agenda::new(first, Stamp(suspects_before)),
+        leases: Leases::new(),
+        stamps: Arc::new(stamps),
+        mail: tree.scan_prefix(keys::MESSAGES).next().is_some(),
+        reported: HashSet::new(),
+        repaired: Vec::new(),
+        deleted: unfinished_deletions(&tree).map_err(|error| unreadable(&place, &error))?,
+        tree,
+    };
+    Ok(Opened {
+        place,
+        side,
+        db,
+        opening,
+        books,
+        #[cfg(target_os = "linux")]
+        syncs,
+    })
+}
+
+/// Writes who has the store open, and the watermark beside it, and returns when that is durable.
+pub(super) fn note(tree: &Tree, opening: &Opening, group: Stamp) -> Result<(), ::sled::Error> {
+    tree.insert(keys::OPENING, small(opening))?;
+    tree.insert(keys::WATERMARK, small(&group.0))?;
+    tree.flush()?;
+    Ok(())
+}
+
+/// A record of our own that is never large.
+pub(super) fn small<T: serde::Serialize>(record: &T) -> Vec<u8> {
+    match record::encode(record) {
+        Encoded::Small(value) | Encoded::Large(value) => value,
+    }
+}
+
+fn open_tree(place: &Place, cache_capacity: u64) -> Result<Db, OpenError> {
+    let config = ::sled::Config::new()
+        .path(place.tree())
+        .mode(Mode::LowSpace)
+        .cache_capacity(cache_capacity)
+        // This thread also drives the cleaning of segments, so it has to be there.
+        .flush_every_ms(Some(500));
+    // Another opening of ours in this process may be on its way out: its lock is ours already, sled's own
+    // follows. Nobody else can hold it.
+    for _ in 0..200 {
+        // sled asserts what it should report when its files are damaged.
+        match catch_unwind(AssertUnwindSafe(|| config.open())) {
+            Ok(Ok(db)) => return Ok(db),
+            Ok(Err(error)) if is_locked(&error) => std::thread::sleep(Duration::from_millis(10)),
+            Ok(Err(error)) => return Err(unreadable(place, &error)),
+            Err(panic) => {
+                return Err(OpenError::Unreadable {
+                    path: place.tree(),
+                    reason: super::keeper::panic_text(&*panic),
+                });
+            }
+        }
+    }
+    Err(OpenError::Held {
+        path: place.path().to_owned(),
+        holder: None,
+    })
+}
+
+fn is_locked(error: &::sled::Error) -> bool {
+    matches!(error, ::sled::Error::Io(error) if error.kind() == std::io::ErrorKind::Other && error.to_string().contains("lock"))
+}
+
+fn unreadable(place: &Place, error: &::sled::Error) -> OpenError {
+    OpenError::Unreadable {
+        path: place.tree(),
+        reason: error.to_string(),
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn watch(place: &Place, durability: Durability) -> Result<SyncCounter, OpenError> {
+    let log = place.tree().join("db");
+    match std::fs::metadata(&log) {
+        Ok(metadata) => Ok(SyncCounter::watch(&metadata, durability)),
+        Err(error) => Err(OpenError::io(&log, "read", error)),
+    }
+}
+
+fn standing(place: &Place, tree: &Tree) -> Result<Option<Opening>, OpenError> {
+    match tree
+        .get(keys::OPENING)
+        .map_err(|error| unreadable(place, &error))?
+    {
+        Some(value) => {
+            record::read(tree, &value)
+                .map(Some)
+                .map_err(|reason| OpenError::Unreadable {
+                    path: place.tree(),
+                    reason: format!("the record of its last opening: {reason}"),
+                })
+        }
+        None => Ok(None),
+    }
+}
+
+fn watermark(tree: &Tree) -> Option<u64> {
+    record::read(tree, &tree.get(keys::WATERMARK).ok()??).ok()
+}
+
+/// Refuses a tree that is older than the side file says, or another store's.
+fn compare(
+    place: &Place,
+    tree: &Tree,
+    opening: Option<&Opening>,
+    noted: Noted,
+) -> Result<(), OpenError> {
+    let lost = |reason| OpenError::Lost {
+        path: place.path().to_owned(),
+        reason,
+    };
+    let Some(opening) = opening else {
+        return if noted.group == 0 {
+            Ok(())
+        } else {
+            Err(lost(format!(
+                "commits up to group {} were acknowledged, but the tree is empty",
+                noted.group
+            )))
+        };
+    };
+    if opening.store != noted.store {
+        return Err(lost(
+            "its tree and its file `watermark` belong to different stores".to_owned(),
+        ));
+    }
+    let reached = watermark(tree).unwrap_or(0);
+    if reached < noted.group {
+        return Err(lost(format!(
+            "commits up to group {} were acknowledged, but the tree ends at group {reached}",
+            noted.group
+        )));
+    }
+    Ok(())
+}
+
+fn unfinished_deletions(tree: &Tree) -> Result<VecDeque<Stamp>, ::sled::Error> {
+    let found = tree
+        .scan_prefix(keys::DELETED)
+        .map(|found| Ok(keys::number(&found?.0)));
+    let numbers: Result<Vec<_>, ::sled::Error> = found.collect();
+    Ok(numbers?.into_iter().flatten().collect())
+}
