@@ -1,6 +1,7 @@
 //! What users rely on, one file per promise, against the memory store and a virtual clock.
 
 mod attempts;
+mod building;
 mod changed_values;
 mod codec;
 mod crashes;
@@ -12,6 +13,7 @@ mod panics;
 mod redelivery;
 mod resume;
 mod shutdown;
+mod start;
 mod support;
 mod timeouts;
 mod unrecorded;
