@@ -127,6 +127,36 @@ fn cut(mut text: String) -> String {
 ///
 /// It is the error of the last attempt; the function never sees the ones before. A business refusal is
 /// better returned as a value in `Ok`.
+///
+/// ```
+/// # use skail_runtime::prelude::*;
+/// #[derive(Debug, thiserror::Error, serde::Serialize, serde::Deserialize)]
+/// enum GatewayError {
+///     #[error("the gateway answers {status}")]
+///     Status { status: u16 },
+/// }
+///
+/// #[skail_command(retry_count = 0)]
+/// async fn charge(cents: u32) -> Result<String, GatewayError> {
+///     # let _ = cents;
+///     Err(GatewayError::Status { status: 503 })
+/// }
+///
+/// #[skail_function]
+/// async fn process(cents: u32) -> anyhow::Result<String> {
+///     let error = match charge(cents).await {
+///         Ok(receipt) => return Ok(receipt),
+///         Err(error) => error,
+///     };
+///     if error.kind() == FailureKind::Interrupted {
+///         return Ok("a person has to look: perhaps it was charged".to_owned());
+///     }
+///     Ok(match error.downcast::<GatewayError>() {
+///         Some(GatewayError::Status { status }) => format!("not charged: {status}"),
+///         None => format!("not charged after {} attempts: {error}", error.attempts()),
+///     })
+/// }
+/// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct CommandError(Box<CommandErrorInner>);
 
@@ -186,7 +216,8 @@ impl CommandError {
         self.0.position
     }
 
-    /// The command's own error, if its type is `Serialize + DeserializeOwned` and is `E`.
+    /// The command's own error, if its type is `Serialize + DeserializeOwned` and its record reads as `E`.
+    /// `None` for a panic, a timeout, an error of another shape, or one of more than 64 KiB.
     #[must_use]
     pub fn downcast<E: DeserializeOwned>(&self) -> Option<E> {
         self.0.failure.typed.as_ref()?.decode().ok()

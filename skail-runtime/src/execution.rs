@@ -85,6 +85,15 @@ impl<T> Execution<T> {
 
     /// Lets a failed or blocked execution go on: with fresh attempts, and without running a finished
     /// step again. Await it; see [`Resume`].
+    ///
+    /// ```
+    /// # use skail_runtime::prelude::*;
+    /// async fn once_the_gateway_is_back(skail: &Skail, id: &ExecutionId) -> anyhow::Result<String> {
+    ///     let order = skail.execution::<String>(id).await?;
+    ///     order.resume().await?;
+    ///     Ok(order.result().await?)
+    /// }
+    /// ```
     pub fn resume(&self) -> Resume<'_> {
         Resume {
             id: &self.id,
@@ -196,6 +205,10 @@ impl<T> fmt::Debug for Execution<T> {
 /// A resume that is being put together; await it to send it.
 ///
 /// Once awaited it is durable: a crash right after does not forget it.
+///
+/// # Errors
+/// Awaited, it gives [`ExecutionError::NotResumable`] for an execution that is neither failed nor blocked,
+/// [`ExecutionError::NothingToAccept`], [`ExecutionError::Unknown`] or [`ExecutionError::Store`].
 #[must_use = "a resume does nothing until it is awaited"]
 #[derive(Debug)]
 pub struct Resume<'a> {

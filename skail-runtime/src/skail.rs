@@ -58,11 +58,32 @@ impl Skail {
     /// [id](Start::id), [tags](Start::tag) and a [delay](Start::delay).
     ///
     /// Once awaited, the start is durable: a crash right after does not forget it.
+    ///
+    /// ```
+    /// # use skail_runtime::prelude::*;
+    /// # use std::time::Duration;
+    /// #[skail_function]
+    /// async fn remind(customer: u32) -> anyhow::Result<()> {
+    ///     # let _ = customer;
+    ///     Ok(())
+    /// }
+    ///
+    /// async fn remind_tomorrow(skail: &Skail) -> anyhow::Result<Execution<()>> {
+    ///     let reminder = skail
+    ///         .start(remind(17))
+    ///         .id("reminder-17")
+    ///         .tag("customer", "17")
+    ///         .delay(Duration::from_secs(24 * 3600))
+    ///         .await?;
+    ///     Ok(reminder)
+    /// }
+    /// ```
     pub fn start<T>(&self, call: FunctionCall<T>) -> Start<'_, T> {
         Start::new(&self.inner.shared, call)
     }
 
-    /// The handle of an execution that was started before, by whomever.
+    /// The handle of an execution that was started before, by whomever. `T` is what its function returns
+    /// in `Ok`; whether it is, shows when the [result](Execution::result) is read.
     ///
     /// # Errors
     /// [`ExecutionError::Unknown`] if there is none; [`ExecutionError::Store`].
@@ -77,6 +98,27 @@ impl Skail {
     }
 
     /// One page of the executions in the store, in the order of their ids.
+    ///
+    /// ```
+    /// use skail_runtime::history::Status;
+    /// use skail_runtime::store::Query;
+    /// # use skail_runtime::prelude::*;
+    ///
+    /// async fn resume_what_failed(skail: &Skail) -> anyhow::Result<()> {
+    ///     let mut query = Query { status: Some(Status::Failed), limit: 100, ..Query::default() };
+    ///     loop {
+    ///         let page = skail.list(query.clone()).await?;
+    ///         for header in page.headers {
+    ///             println!("{}: {}", header.id, header.problem.unwrap_or_default());
+    ///             skail.execution::<()>(&header.id).await?.resume().await?;
+    ///         }
+    ///         match page.next {
+    ///             Some(next) => query.after = Some(next),
+    ///             None => return Ok(()),
+    ///         }
+    ///     }
+    /// }
+    /// ```
     ///
     /// # Errors
     /// [`StoreError`].

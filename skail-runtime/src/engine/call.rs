@@ -87,7 +87,8 @@ impl<T> CommandCall<T> {
         self
     }
 
-    /// Redeliveries after the first attempt, for this call; 0 makes it at most once.
+    /// Attempts after the first, for this call; 0 makes it at most once. Without effect once the call was
+    /// polled, like the other overrides.
     pub fn retry_count(self, retry_count: u32) -> Self {
         self.with_policy(|policy| policy.retry_count = retry_count)
     }
@@ -97,7 +98,8 @@ impl<T> CommandCall<T> {
         self.with_policy(|policy| policy.backoff = backoff)
     }
 
-    /// The longest that one attempt may take, for this call.
+    /// The longest that one attempt may take, for this call. Time spent waiting for its turn
+    /// ([`max_running_commands`](crate::Builder::max_running_commands)) does not count.
     pub fn timeout(self, timeout: Duration) -> Self {
         self.with_policy(|policy| policy.timeout = Some(timeout))
     }

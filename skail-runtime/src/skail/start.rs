@@ -15,6 +15,10 @@ use crate::ids::{ExecutionId, InvalidId};
 use crate::store::{Created, Header, NewExecution, StoreError};
 
 /// A start that is being put together; await it to start.
+///
+/// # Errors
+/// Awaited, it gives [`StartError`]: an id that cannot be one, an argument that cannot be recorded, an id
+/// that is taken by another function or other arguments, or a store's fault. Nothing was written then.
 #[must_use = "a start does nothing until it is awaited"]
 pub struct Start<'a, T> {
     shared: &'a Arc<Shared>,
@@ -35,7 +39,7 @@ impl<'a, T> Start<'a, T> {
         }
     }
 
-    /// The execution's id, and with it the idempotency key of the start: the same id with the same
+    /// The execution's id, 1 to 200 bytes without control characters, and with it the idempotency key of the start: the same id with the same
     /// function and arguments gives the handle of the execution that is there, running or finished.
     /// Without one it gets a UUID version 7.
     pub fn id(mut self, id: impl AsRef<str>) -> Self {
@@ -43,7 +47,8 @@ impl<'a, T> Start<'a, T> {
         self
     }
 
-    /// Makes the execution findable. A tag of the same name is replaced.
+    /// Puts a tag on the execution, which its [header](Execution::header) shows. A tag of the same name is
+    /// replaced; a start whose id is taken changes nothing.
     pub fn tag(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.tags.insert(name.into(), value.into());
         self
