@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use futures::future::try_join_all;
 use skail_runtime::prelude::*;
-use skail_runtime::store::MemoryStore;
+use skail_runtime::store::{MemoryStore, SledStore};
 
 use super::{StoreKind, Workload};
 
@@ -33,10 +33,7 @@ async fn fan_out(steps: u64) -> anyhow::Result<u64> {
 pub(crate) async fn run(workload: Workload, store: StoreKind, dir: &Path) -> anyhow::Result<f64> {
     let builder = Skail::builder().max_running_executions(1_024);
     let builder = match store {
-        StoreKind::Sled => {
-            let _ = dir;
-            builder.store(MemoryStore::new())
-        }
+        StoreKind::Sled => builder.store(SledStore::open(dir.join("store"))?),
         StoreKind::Memory => builder.store(MemoryStore::new()),
     };
     let skail = builder.start().await?;
