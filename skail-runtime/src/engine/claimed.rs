@@ -18,11 +18,14 @@ const PAGE: usize = 512;
 /// `working` holds a virtual clock still whenever there is anything to do.
 pub(super) async fn work(
     shared: &Arc<Shared>,
-    claim: Claim,
+    mut claim: Claim,
     working: &mut Option<WorkGuard>,
 ) -> Result<(), Stop> {
     let id = claim.header.id.clone();
-    let mut replay = read_history(shared, &id).await?;
+    let mut replay = match claim.history.take() {
+        Some(events) => read(&id, Replay::default(), events)?,
+        None => read_history(shared, &id).await?,
+    };
     let mut recorder = Recorder::new(Arc::clone(shared), claim.lease.clone(), replay.length());
     if claim.mail || replay.status() != Some(Status::Running) {
         take_in_mail(shared, &mut recorder, &mut replay).await?;
@@ -62,19 +65,25 @@ async fn read_history(shared: &Shared, id: &ExecutionId) -> Result<Replay, Stop>
     loop {
         let events = shared.store.history(id, replay.length(), PAGE).await?;
         let whole = events.len() < PAGE;
-        for event in events {
-            replay.push(event).map_err(|error| {
-                Stop::Broken(StoreError::Damaged {
-                    execution: id.clone(),
-                    what: format!("event {} of the history", error.sequence),
-                    reason: error.to_string(),
-                })
-            })?;
-        }
+        replay = read(id, replay, events)?;
         if whole {
             return Ok(replay);
         }
     }
+}
+
+/// Takes further events of a history in.
+fn read(id: &ExecutionId, mut replay: Replay, events: Vec<Event>) -> Result<Replay, Stop> {
+    for event in events {
+        replay.push(event).map_err(|error| {
+            Stop::Broken(StoreError::Damaged {
+                execution: id.clone(),
+                what: format!("event {} of the history", error.sequence),
+                reason: error.to_string(),
+            })
+        })?;
+    }
+    Ok(replay)
 }
 
 /// Takes the messages in. A resume lets an execution at rest go on; for one that runs it means nothing.
