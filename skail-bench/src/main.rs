@@ -4,6 +4,7 @@
 
 mod baseline;
 mod report;
+mod store;
 mod workloads;
 
 use std::path::PathBuf;
@@ -37,6 +38,17 @@ enum Workload {
     Short,
     /// One execution that joins 200 steps.
     Parallel,
+    /// The store alone: one client that commits steps.
+    #[value(name = "store-1")]
+    Store1,
+    /// The store alone: 16 clients.
+    #[value(name = "store-16")]
+    Store16,
+    /// The store alone: 256 clients.
+    #[value(name = "store-256")]
+    Store256,
+    /// The store alone: 10,000 executions of one step each.
+    StoreShort,
 }
 
 /// Where executions are kept.
@@ -74,7 +86,13 @@ fn main() -> anyhow::Result<()> {
             let dir = dir.join(format!("{}-{run}", workload.name()));
             std::fs::create_dir_all(&dir)?;
             measured.baseline(runtime.block_on(baseline::run(workload.clients(), &dir))?);
-            measured.run(runtime.block_on(workloads::run(workload, options.store, &dir))?);
+            measured.run(match workload {
+                Workload::Store1 | Workload::Store16 | Workload::Store256 => {
+                    runtime.block_on(store::commits(workload.clients(), &dir))?
+                }
+                Workload::StoreShort => runtime.block_on(store::short(&dir))?,
+                _ => runtime.block_on(workloads::run(workload, options.store, &dir))?,
+            });
             std::fs::remove_dir_all(&dir)?;
         }
         measured.print()?;
@@ -89,22 +107,27 @@ impl Workload {
             Self::Sequential => "sequential",
             Self::Short => "short",
             Self::Parallel => "parallel",
+            Self::Store1 => "store-1",
+            Self::Store16 => "store-16",
+            Self::Store256 => "store-256",
+            Self::StoreShort => "store-short",
         }
     }
 
     fn unit(self) -> &'static str {
         match self {
-            Self::Concurrent | Self::Sequential | Self::Parallel => "steps/s",
-            Self::Short => "executions/s",
+            Self::Short | Self::StoreShort => "executions/s",
+            _ => "steps/s",
         }
     }
 
     /// How many writers the baseline has: as many as there are executions with a step under way.
     fn clients(self) -> usize {
         match self {
-            Self::Concurrent | Self::Short => 256,
-            Self::Sequential => 1,
+            Self::Concurrent | Self::Short | Self::Store256 | Self::StoreShort => 256,
+            Self::Sequential | Self::Store1 => 1,
             Self::Parallel => 200,
+            Self::Store16 => 16,
         }
     }
 }

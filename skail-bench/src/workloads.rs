@@ -42,6 +42,7 @@ pub(crate) async fn run(workload: Workload, store: StoreKind, dir: &Path) -> any
         Workload::Sequential => concurrent(&skail, 1, 1_000).await? * 1_000.0,
         Workload::Short => concurrent(&skail, 10_000, 1).await?,
         Workload::Parallel => parallel(&skail, 200).await?,
+        other => anyhow::bail!("{other:?} has no engine in it"),
     };
     skail.shutdown().await?;
     Ok(rate)
