@@ -1,4 +1,10 @@
 //! A binary whose registration is wrong: everything that is wrong is told at once, before anything runs.
+#![expect(dead_code, reason = "nothing here ever runs")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "what is wrong ends the test, in its helpers too"
+)]
 
 use skail_runtime::BuildError;
 use skail_runtime::prelude::*;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::driver::{Driver, Parts};
+use super::reach::reach;
 use super::recorder::{Along, Recorder, Stop, running};
 use super::shared::Shared;
 use crate::clock::WorkGuard;
@@ -63,7 +64,8 @@ pub(super) async fn work(
 async fn read_history(shared: &Shared, id: &ExecutionId) -> Result<Replay, Stop> {
     let mut replay = Replay::default();
     loop {
-        let events = shared.store.history(id, replay.length(), PAGE).await?;
+        let from = replay.length();
+        let events = reach(shared, || shared.store.history(id, from, PAGE)).await?;
         let whole = events.len() < PAGE;
         replay = read(id, replay, events)?;
         if whole {
@@ -93,7 +95,7 @@ async fn take_in_mail(
     replay: &mut Replay,
 ) -> Result<(), Stop> {
     let id = recorder.lease().execution.clone();
-    let messages = shared.store.inbox(&id, PAGE).await?;
+    let messages = reach(shared, || shared.store.inbox(&id, PAGE)).await?;
     recorder.consume(messages.iter().map(|(message, _)| *message));
     let accepted: Vec<AcceptedArguments> = messages
         .iter()

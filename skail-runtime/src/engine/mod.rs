@@ -11,6 +11,7 @@ mod driver;
 mod endings;
 mod frame;
 mod input;
+mod reach;
 mod recorder;
 mod scheduler;
 mod shared;

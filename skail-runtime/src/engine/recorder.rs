@@ -4,12 +4,11 @@
 //! refusal.
 
 use std::sync::Arc;
-use std::time::Duration;
 
+use super::reach::reach;
 use super::shared::Shared;
 use crate::history::{Event, Status};
 use crate::ids::Sequence;
-use crate::retry::Backoff;
 use crate::store::{Commit, HeaderChange, Lease, MessageId, StoreError};
 
 /// Why a driver stops before its execution is at rest. Control flow, not a failure of the execution.
@@ -99,7 +98,8 @@ impl Recorder {
     /// A resume that is in the inbox before the execution has come to rest was meant for an earlier rest:
     /// it came second, or too late. It must not resume what nobody has seen fail.
     async fn discard_early_resumes(&mut self, rest: Status) -> Result<(), Stop> {
-        let messages = self.shared.store.inbox(&self.lease.execution, 512).await?;
+        let inbox = || self.shared.store.inbox(&self.lease.execution, 512);
+        let messages = reach(&self.shared, inbox).await?;
         let early = messages.iter().filter(|(_, message)| message.wakes(rest));
         self.consumed.extend(early.map(|(message, _)| *message));
         Ok(())
@@ -107,11 +107,11 @@ impl Recorder {
 
     /// Gives the lease back with nothing recorded.
     pub(crate) async fn release(&mut self) -> Result<(), Stop> {
-        Ok(self.shared.store.release(vec![self.lease.clone()]).await?)
+        let release = || self.shared.store.release(vec![self.lease.clone()]);
+        Ok(reach(&self.shared, release).await?)
     }
 
-    /// One commit. A store that cannot be reached is tried again for as long as it takes: that is our
-    /// fault and costs the user's code no attempt.
+    /// One commit.
     pub(crate) async fn commit(&mut self, events: Vec<Event>, along: Along) -> Result<(), Stop> {
         let count = events.len() as u64;
         let commit = Commit {
@@ -122,35 +122,11 @@ impl Recorder {
             header: along.header,
             release: along.release,
         };
-        let mut failures = 0;
-        loop {
-            match self.shared.store.commit(commit.clone()).await {
-                Ok(()) => {
-                    self.next = Sequence(self.next.0 + count);
-                    return Ok(());
-                }
-                Err(StoreError::Unavailable { reason }) => {
-                    tracing::warn!(execution = %self.lease.execution, reason, "store unreachable, trying again");
-                    let delay = STORE_BACKOFF.delay(failures, None, self.shared.random());
-                    failures += 1;
-                    self.shared
-                        .clock
-                        .sleep_until(self.shared.clock.now().saturating_add(delay))
-                        .await;
-                }
-                Err(error) => return Err(error.into()),
-            }
-        }
+        reach(&self.shared, || self.shared.store.commit(commit.clone())).await?;
+        self.next = Sequence(self.next.0 + count);
+        Ok(())
     }
 }
-
-/// How long to leave a store alone that cannot be reached.
-const STORE_BACKOFF: Backoff = Backoff::checked_by_the_attribute(
-    Duration::from_millis(100),
-    2.0,
-    Duration::from_secs(5),
-    crate::retry::Jitter::Equal,
-);
 
 /// The header of an execution that goes on running, due at once.
 pub(crate) fn running(at: crate::clock::Timestamp) -> HeaderChange {

@@ -10,6 +10,7 @@ use tokio::sync::watch;
 use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
 
 use super::claimed;
+use super::reach::{STORE_BACKOFF, reach};
 use super::recorder::Stop;
 use super::shared::Shared;
 use super::waiters::Ending;
@@ -37,6 +38,12 @@ pub(crate) struct Scheduler {
     /// again and again.
     set_aside: Vec<Lease>,
     stopping: watch::Receiver<bool>,
+    /// When the leases are to be renewed.
+    renew_at: Timestamp,
+    /// When to try that again, if it failed then.
+    renew_again_at: Option<Timestamp>,
+    /// How often in a row the store could not be reached.
+    failures: u32,
     /// Holds a virtual clock still while there is anything to do here.
     awake: Option<WorkGuard>,
 }
@@ -54,6 +61,7 @@ impl Scheduler {
     pub(crate) fn new(shared: Arc<Shared>) -> Self {
         let stopping = shared.stopping.subscribe();
         let awake = Some(shared.clock.working());
+        let renew_at = next_renewal(&shared);
         Self {
             shared,
             drivers: JoinSet::new(),
@@ -61,6 +69,9 @@ impl Scheduler {
             ids: HashSet::new(),
             set_aside: Vec::new(),
             stopping,
+            renew_at,
+            renew_again_at: None,
+            failures: 0,
             awake,
         }
     }
@@ -78,7 +89,6 @@ impl Scheduler {
 
     async fn work(&mut self) -> Result<(), StoreError> {
         let mut changes = self.shared.store.changes();
-        let mut renew_at = self.next_renewal();
         // Whether there may be something to claim.
         let mut look = true;
         let mut next_due = None;
@@ -86,25 +96,21 @@ impl Scheduler {
             let stopping = self.shared.is_stopping();
             if stopping && self.working.is_empty() {
                 let leases = std::mem::take(&mut self.set_aside);
-                self.shared.store.release(leases).await?;
-                return Ok(());
+                let release = || self.shared.store.release(leases.clone());
+                return reach(&self.shared, release).await;
             }
             if look && !stopping && self.free() > 0 {
-                if renew_at <= self.shared.clock.now() {
-                    // Late: the machine slept, or its clock was set. Our own leases may have ended, and
-                    // a claim would take them from our own drivers.
-                    self.renew().await?;
-                    renew_at = self.next_renewal();
-                }
-                look = self.claim().await?;
-                next_due = self.shared.store.next_due(self.shared.clock.now()).await?;
+                (look, next_due) = match self.look().await {
+                    Ok(found) => found,
+                    Err(error) => (false, Some(self.later(error)?)),
+                };
                 if look {
                     continue;
                 }
             }
             let due = next_due.filter(|_| !stopping && self.free() > 0);
-            let renew =
-                (!self.working.is_empty() || !self.set_aside.is_empty()).then_some(renew_at);
+            let renew = (!self.working.is_empty() || !self.set_aside.is_empty())
+                .then_some(self.renew_again_at.unwrap_or(self.renew_at));
             match self.sleep(&mut changes, due, renew, stopping).await {
                 Woken::Ended(ended) => {
                     self.ended(ended)?;
@@ -118,8 +124,9 @@ impl Scheduler {
                 Woken::Changed(None) => return Err(StoreError::Closed),
                 Woken::Due => look = true,
                 Woken::Renew => {
-                    self.renew().await?;
-                    renew_at = self.next_renewal();
+                    if let Err(error) = self.renew().await {
+                        self.renew_again_at = Some(self.later(error)?);
+                    }
                 }
                 Woken::Stopping => {}
             }
@@ -133,18 +140,35 @@ impl Scheduler {
             .saturating_sub(self.working.len())
     }
 
+    /// Claims what is due, and finds out when to look again. `true` if there may be more now.
+    async fn look(&mut self) -> Result<(bool, Option<Timestamp>), StoreError> {
+        if self.renew_at <= self.shared.clock.now() {
+            // Late: the machine slept, its clock was set, or the store was out of reach. Our own leases
+            // may have ended, and a claim would take them from our own drivers.
+            self.renew().await?;
+        }
+        let more = self.claim().await?;
+        let next_due = self.shared.store.next_due(self.shared.clock.now()).await?;
+        self.failures = 0;
+        Ok((more, next_due))
+    }
+
+    /// When to try again what the store could not be reached for.
+    fn later(&mut self, error: StoreError) -> Result<Timestamp, StoreError> {
+        let StoreError::Unavailable { .. } = error else {
+            return Err(error);
+        };
+        tracing::warn!(%error, "trying again");
+        let delay = STORE_BACKOFF.delay(self.failures, None, self.shared.random());
+        self.failures = self.failures.saturating_add(1);
+        Ok(self.shared.clock.now().saturating_add(delay))
+    }
+
     fn lease_end(&self) -> Timestamp {
         self.shared
             .clock
             .now()
             .saturating_add(self.shared.settings.lease)
-    }
-
-    fn next_renewal(&self) -> Timestamp {
-        self.shared
-            .clock
-            .now()
-            .saturating_add(self.shared.settings.lease / 3)
     }
 
     /// Claims what is due, up to the bound. `true` if there may be more.
@@ -275,25 +299,22 @@ impl Scheduler {
             .map(|working| &working.lease)
             .chain(&self.set_aside);
         let leases: Vec<Lease> = held.cloned().collect();
-        if leases.is_empty() {
-            return Ok(());
-        }
-        match self.shared.store.renew(leases, self.lease_end()).await {
-            Ok(lost) => {
-                for working in self.working.values() {
-                    if lost.contains(&working.lease) {
-                        tracing::warn!(execution = %working.id, "lease lost, another worker goes on");
-                        working.driver.abort();
-                    }
+        if !leases.is_empty() {
+            let lost = self.shared.store.renew(leases, self.lease_end()).await?;
+            for working in self.working.values() {
+                if lost.contains(&working.lease) {
+                    tracing::warn!(execution = %working.id, "lease lost, another worker goes on");
+                    working.driver.abort();
                 }
-                self.set_aside.retain(|lease| !lost.contains(lease));
-                Ok(())
             }
-            Err(StoreError::Unavailable { reason }) => {
-                tracing::warn!(reason, "leases could not be renewed, trying again");
-                Ok(())
-            }
-            Err(error) => Err(error),
+            self.set_aside.retain(|lease| !lost.contains(lease));
         }
+        self.renew_at = next_renewal(&self.shared);
+        self.renew_again_at = None;
+        Ok(())
     }
+}
+
+fn next_renewal(shared: &Shared) -> Timestamp {
+    shared.clock.now().saturating_add(shared.settings.lease / 3)
 }

@@ -47,7 +47,7 @@ async fn engine(bench: &Bench, key: u8) -> Skail {
 
 #[tokio::test]
 async fn no_payload_reaches_the_store_in_the_clear_and_all_come_back() {
-    let mut bench = Bench::new();
+    let bench = Bench::new();
     let skail = engine(&bench, 1).await;
     let execution = skail
         .start(greets("Ada".to_owned()))
@@ -79,7 +79,7 @@ async fn no_payload_reaches_the_store_in_the_clear_and_all_come_back() {
 
 #[tokio::test]
 async fn a_payload_that_the_codec_cannot_read_stops_its_execution_and_no_other() {
-    let mut bench = Bench::new();
+    let bench = Bench::new();
     let skail = engine(&bench, 1).await;
     let old = skail
         .start(greets("Ada".to_owned()))

@@ -26,7 +26,7 @@ async fn kills_its_process_each_hour(#[state] runs: &Runs) -> anyhow::Result<()>
 /// Even runs kill the process, odd ones only fail.
 #[skail_command(retry_count = 4)]
 async fn kills_or_fails(#[state] runs: &Runs) -> anyhow::Result<()> {
-    if runs.count("kills_or_fails") % 2 == 0 {
+    if runs.count("kills_or_fails").is_multiple_of(2) {
         runs.count("kills_or_fails, killing");
         std::future::pending().await
     }

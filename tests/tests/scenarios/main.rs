@@ -1,6 +1,12 @@
 //! What users rely on, one file per promise, against the memory store and a virtual clock.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "what is wrong ends the test, in its helpers too"
+)]
 
 mod attempts;
+mod bounds;
 mod building;
 mod changed_values;
 mod codec;
@@ -11,9 +17,12 @@ mod inside_wakes;
 mod misplaced;
 mod panics;
 mod redelivery;
+mod restart;
 mod resume;
 mod shutdown;
 mod start;
 mod support;
 mod timeouts;
+mod unreachable;
 mod unrecorded;
+mod workers;

@@ -124,8 +124,10 @@ async fn tells_its_key() -> anyhow::Result<String> {
     Ok(idempotency_key())
 }
 
+type KeyAndPosition = (String, Option<Position>);
+
 #[skail_function(retry_count = 0)]
-async fn drops_calls_unpolled() -> anyhow::Result<(String, Option<Position>)> {
+async fn drops_calls_unpolled() -> anyhow::Result<KeyAndPosition> {
     for _ in 0..3 {
         drop(is_a_step("dropped".to_owned()));
     }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::future::Future;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -49,6 +50,8 @@ pub(crate) struct Gates(Arc<Mutex<HashMap<String, Arc<Gate>>>>);
 struct Gate {
     open: Semaphore,
     arrived: watch::Sender<u32>,
+    present: watch::Sender<u32>,
+    peak: AtomicU32,
 }
 
 impl Gates {
@@ -57,6 +60,8 @@ impl Gates {
             Arc::new(Gate {
                 open: Semaphore::new(0),
                 arrived: watch::Sender::new(0),
+                present: watch::Sender::new(0),
+                peak: AtomicU32::new(0),
             })
         };
         let mut gates = self.0.lock().unwrap();
@@ -72,8 +77,27 @@ impl Gates {
     pub(crate) async fn pass(&self, name: &str) {
         let gate = self.gate(name);
         gate.arrived.send_modify(|arrived| *arrived += 1);
+        gate.present.send_modify(|present| {
+            *present += 1;
+            gate.peak.fetch_max(*present, Ordering::SeqCst);
+        });
+        let _present = Present(&gate.present);
         let pass = gate.open.acquire().await;
         pass.expect("gates are not closed").forget();
+    }
+
+    /// Waits until no more than `many` are at this gate: others have passed, or were stopped.
+    pub(crate) async fn left(&self, name: &str, many: u32) {
+        let gate = self.gate(name);
+        let mut present = gate.present.subscribe();
+        let left = present.wait_for(|present| *present <= many);
+        let what = format!("all but {many} to leave the gate `{name}`");
+        soon(&what, left).await.expect("the gate is here");
+    }
+
+    /// The most that ever were at this gate at once.
+    pub(crate) fn peak(&self, name: &str) -> u32 {
+        self.gate(name).peak.load(Ordering::SeqCst)
     }
 
     /// Waits until `many` have come to this gate since the beginning.
@@ -83,6 +107,14 @@ impl Gates {
         let arrived = arrivals.wait_for(|arrived| *arrived >= many);
         let what = format!("{many} at the gate `{name}`");
         soon(&what, arrived).await.expect("the gate is here");
+    }
+}
+
+struct Present<'a>(&'a watch::Sender<u32>);
+
+impl Drop for Present<'_> {
+    fn drop(&mut self) {
+        self.0.send_modify(|present| *present -= 1);
     }
 }
 
