@@ -26,7 +26,6 @@ pub(crate) fn charge_card() -> ::skail_runtime::CommandCall<
 }
 #[cfg(feature = "cards")]
 /// What belongs to the command of the same name; `body` is its body, to be called in tests.
-#[allow(non_camel_case_types)]
 pub(crate) struct charge_card {}
 #[cfg(feature = "cards")]
 impl charge_card {

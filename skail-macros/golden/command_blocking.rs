@@ -16,7 +16,6 @@ fn hash(
     ::skail_runtime::__private::command_call(hash::__SKAIL_DESCRIPTOR, __skail_arguments)
 }
 /// What belongs to the command of the same name; `body` is its body, to be called in tests.
-#[allow(non_camel_case_types)]
 struct hash {}
 impl hash {
     /// The body of the command, without Skail around it.

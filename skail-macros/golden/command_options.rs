@@ -18,7 +18,6 @@ pub fn charge_card(
     )
 }
 /// What belongs to the command of the same name; `body` is its body, to be called in tests.
-#[allow(non_camel_case_types)]
 pub struct charge_card {}
 impl charge_card {
     /// The body of the command, without Skail around it.

@@ -20,7 +20,6 @@ fn charge_card(
     )
 }
 /// What belongs to the command of the same name; `body` is its body, to be called in tests.
-#[allow(non_camel_case_types)]
 struct charge_card {}
 impl charge_card {
     /// The body of the command, without Skail around it.

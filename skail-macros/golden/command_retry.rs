@@ -12,7 +12,6 @@ fn ping() -> ::skail_runtime::CommandCall<
     ::skail_runtime::__private::command_call(ping::__SKAIL_DESCRIPTOR, __skail_arguments)
 }
 /// What belongs to the command of the same name; `body` is its body, to be called in tests.
-#[allow(non_camel_case_types)]
 struct ping {}
 impl ping {
     /// The body of the command, without Skail around it.

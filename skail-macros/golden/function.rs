@@ -18,7 +18,6 @@ fn process_order() -> ::skail_runtime::FunctionCall<
     )
 }
 /// What belongs to the function of the same name; `body` is its body, to be called in tests.
-#[allow(non_camel_case_types)]
 struct process_order {}
 impl process_order {
     /// The body of the function, without Skail around it.

@@ -20,7 +20,6 @@ fn process(
     )
 }
 /// What belongs to the function of the same name; `body` is its body, to be called in tests.
-#[allow(non_camel_case_types)]
 struct process {}
 impl process {
     /// The body of the function, without Skail around it.

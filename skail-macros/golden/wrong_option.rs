@@ -12,7 +12,6 @@ fn ping() -> ::skail_runtime::CommandCall<
     ::skail_runtime::__private::command_call(ping::__SKAIL_DESCRIPTOR, __skail_arguments)
 }
 /// What belongs to the command of the same name; `body` is its body, to be called in tests.
-#[allow(non_camel_case_types)]
 struct ping {}
 impl ping {
     /// The body of the command, without Skail around it.
@@ -55,7 +54,7 @@ impl ::skail_runtime::__private::Register for ping {
     < ping as ::skail_runtime::__private::Register > ::REGISTRATION
 );
 ::core::compile_error! {
-    "`skail_command` has no option `retrys`: did you mean `retry_count = 8`?"
+    "`skail_command` has no option `retrys`: did you mean `retry_count`?"
 }
 ::core::compile_error! {
     "`timeout` cannot be used: `ten` is not a duration: write a number and a unit, such as \"10s\" or \"1m 30s\""

@@ -47,7 +47,6 @@ fn home(model: &Model) -> TokenStream {
     quote_spanned! {here()=>
         #(#gates)*
         #[doc = #summary]
-        #[allow(non_camel_case_types)]
         #visibility struct #name {}
 
         #(#gates)*

@@ -104,18 +104,28 @@ fn abi(kind: Kind, signature: &Signature, errors: &mut Errors) {
 fn generics(kind: Kind, signature: &Signature, errors: &mut Errors) {
     let generics = &signature.generics;
     let noun = kind.noun();
-    if !generics.params.is_empty() {
+    let only_lifetimes = generics.lifetimes().count() == generics.params.len();
+    if generics.params.is_empty() {
+        if let Some(clause) = &generics.where_clause {
+            errors.at(
+                clause,
+                format!("a {noun} is not generic, so there is nothing to bound: take `where` away"),
+            );
+        }
+    } else if only_lifetimes {
+        errors.at(
+            &generics.params,
+            format!(
+                "a {noun} outlives whoever starts it, so it borrows nothing: take lifetimes away"
+            ),
+        );
+    } else {
         errors.at(
             &generics.params,
             format!(
                 "a {noun} cannot be generic, since its recorded name must lead to one body after a \
                  restart: write one {noun} for each type, each calling a generic helper"
             ),
-        );
-    } else if let Some(clause) = &generics.where_clause {
-        errors.at(
-            clause,
-            format!("a {noun} is not generic, so there is nothing to bound: take the `where` away"),
         );
     }
 }

@@ -65,8 +65,12 @@ fn block(tokens: TokenStream, to_check: &mut TokenStream, errors: &mut Errors) {
     };
     for statement in statements {
         let (ours, rest) = leading(statement.to_token_stream(), errors);
-        if !ours {
-            elsewhere(rest, to_check, errors);
+        let before = errors.count();
+        let mut found = TokenStream::new();
+        elsewhere(rest, &mut found, errors);
+        // An attribute that stands wrong in a statement is one fault; what it meant to allow is none.
+        if !ours && errors.count() == before {
+            to_check.extend(found);
         }
     }
 }

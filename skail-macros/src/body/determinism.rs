@@ -3,34 +3,32 @@
 use proc_macro2::{Group, TokenStream, TokenTree};
 
 use super::paths::{self, Found};
-use super::traps::{Pattern, SEEDED, SELECT, SELECT_OF_FUTURES, TRAPS};
+use super::traps::{Pattern, SEEDED, SELECT, SELECT_OF_FUTURES, TRAPS, Trap};
 use crate::errors::Errors;
 
 /// Tells each trap that the tokens hold.
 pub(super) fn check(tokens: TokenStream, errors: &mut Errors) {
     paths::visit(tokens, &mut |found| {
-        if let Some(advice) = judge(found) {
-            let bang = if found.bang.is_some() { "!" } else { "" };
-            errors.at(
-                found.tokens(),
-                format!(
-                    "`{}{bang}` {advice} (where it cannot matter, `#[skail(allow_nondeterminism)]` on \
-                     the statement lets it through)",
-                    found.text(),
-                ),
-            );
+        let text = found.text();
+        if let Some(arguments) = &found.bang {
+            if let Some(advice) = select(found, arguments) {
+                errors.at(found.tokens(), format!("`{text}!` {advice}"));
+            }
+        } else if let Some(trap) = trap(found) {
+            let advice = trap.advice;
+            let way_out = if trap.can_be_harmless { ALLOW } else { "" };
+            errors.at(found.tokens(), format!("`{text}` {advice}{way_out}"));
         }
     });
 }
 
-fn judge(found: &Found) -> Option<&'static str> {
-    if let Some(arguments) = &found.bang {
-        return select(found, arguments);
-    }
-    let trap = TRAPS
+const ALLOW: &str =
+    " (where it cannot matter, put `#[skail(allow_nondeterminism)]` on the statement)";
+
+fn trap(found: &Found) -> Option<&'static Trap> {
+    TRAPS
         .iter()
-        .find(|trap| trap.patterns.iter().any(|pattern| matches(pattern, found)))?;
-    Some(trap.advice)
+        .find(|trap| trap.patterns.iter().any(|pattern| matches(pattern, found)))
 }
 
 fn matches(pattern: &Pattern, found: &Found) -> bool {

@@ -21,6 +21,8 @@ pub(super) struct Trap {
     pub(super) patterns: &'static [Pattern],
     /// Goes on from the path: why, and what to write instead.
     pub(super) advice: &'static str,
+    /// Whether it can be harmless, in a line of a log for instance.
+    pub(super) can_be_harmless: bool,
 }
 
 use Pattern::{Calls, Ends, Into, Through};
@@ -51,11 +53,13 @@ pub(super) const TRAPS: [Trap; 11] = [
         ],
         advice: "gives another time when the function runs again after a crash: read it in a command \
                  and go on with that command's result",
+        can_be_harmless: true,
     },
     Trap {
         patterns: &[Ends(&["Instant", "now"])],
         advice: "gives another time when the function runs again after a crash: measure inside a \
                  command",
+        can_be_harmless: true,
     },
     Trap {
         patterns: &[
@@ -66,11 +70,13 @@ pub(super) const TRAPS: [Trap; 11] = [
         ],
         advice: "makes another id when the function runs again after a crash: make it in a command and \
                  go on with that command's result, or take it as a parameter",
+        can_be_harmless: true,
     },
     Trap {
         patterns: &[Into("rand"), Into("fastrand"), Into("getrandom")],
         advice: "draws another value when the function runs again after a crash: draw it in a command \
                  and go on with that command's result",
+        can_be_harmless: true,
     },
     Trap {
         patterns: &[
@@ -81,6 +87,7 @@ pub(super) const TRAPS: [Trap; 11] = [
         ],
         advice: "starts work that Skail neither records nor finds again after a crash: await the \
                  commands together, with `tokio::join!` or `futures::future::join_all`",
+        can_be_harmless: false,
     },
     Trap {
         patterns: &[
@@ -89,6 +96,7 @@ pub(super) const TRAPS: [Trap; 11] = [
         ],
         advice: "starts work that Skail neither records nor finds again after a crash: put it into a \
                  `#[skail_command(blocking)]` and await that",
+        can_be_harmless: false,
     },
     Trap {
         patterns: &[
@@ -97,15 +105,18 @@ pub(super) const TRAPS: [Trap; 11] = [
             Ends(&["thread", "sleep"]),
         ],
         advice: "is a wait that nobody records, so it starts anew after a crash: wait inside a command",
+        can_be_harmless: false,
     },
     Trap {
         patterns: &[Ends(&["time", "timeout"]), Ends(&["time", "timeout_at"])],
         advice: "is a wait that nobody records, so it can end otherwise when the function runs again: \
                  give the command a `timeout = \"10s\"`, or the call a `.timeout(…)`",
+        can_be_harmless: false,
     },
     Trap {
         patterns: &[Ends(&["time", "interval"]), Ends(&["time", "interval_at"])],
         advice: "ticks to a clock that nobody records: loop over a command that waits",
+        can_be_harmless: false,
     },
     Trap {
         patterns: &[
@@ -118,6 +129,7 @@ pub(super) const TRAPS: [Trap; 11] = [
         ],
         advice: "can give another value when the function runs again, perhaps on another machine: read \
                  it in a command and go on with that command's result, or take it as a parameter",
+        can_be_harmless: true,
     },
     Trap {
         patterns: &[
@@ -128,6 +140,7 @@ pub(super) const TRAPS: [Trap; 11] = [
             Calls("ureq"),
         ],
         advice: "has its effect each time the function runs again after a crash: put it into a command",
+        can_be_harmless: false,
     },
 ];
 

@@ -28,7 +28,7 @@ pub(super) fn run(model: &Model) -> TokenStream {
     }
     // The one place that demands `Send`. Spanned at the user's name, its error is shown there and goes on
     // to what the body holds over which `.await`; spanned as ours, it is shown on the attribute.
-    let name = model.signature.ident.span().resolved_at(here());
+    let name = model.signature.ident.span();
     let root_at_name = model.root.at(name);
     let mut block = Group::new(
         Delimiter::Brace,

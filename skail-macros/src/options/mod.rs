@@ -91,10 +91,8 @@ fn known(kind: Kind, entry: &Entry, errors: &mut Errors) -> Option<&'static Row>
                 )
             },
             |row| {
-                format!(
-                    "`{attribute}` has no option `{word}`: did you mean `{}`?",
-                    row.example
-                )
+                let meant = row.word;
+                format!("`{attribute}` has no option `{word}`: did you mean `{meant}`?")
             },
         ),
     };

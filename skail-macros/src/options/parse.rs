@@ -57,10 +57,11 @@ pub(super) fn entries(tokens: TokenStream, errors: &mut Errors) -> Vec<Entry> {
                 Ok(entry) => entries.push(entry),
                 Err(error) => errors.push(error),
             }
-            if !input.is_empty() && input.parse::<Option<Token![,]>>()?.is_none() {
+            if !input.is_empty() && !input.peek(Token![,]) {
                 errors.push(input.error("expected `,` between two options"));
                 skip_to_comma(input)?;
             }
+            input.parse::<Option<Token![,]>>()?;
         }
         Ok(())
     };
@@ -109,10 +110,7 @@ fn content(input: ParseStream<'_>, key: &Ident) -> syn::Result<Content> {
 }
 
 fn skip_to_comma(input: ParseStream<'_>) -> syn::Result<()> {
-    while !input.is_empty() {
-        if input.parse::<Option<Token![,]>>()?.is_some() {
-            break;
-        }
+    while !input.is_empty() && !input.peek(Token![,]) {
         input.parse::<TokenTree>()?;
     }
     Ok(())

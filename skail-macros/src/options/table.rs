@@ -24,7 +24,7 @@ pub(crate) enum Setting {
 pub(crate) enum Standing {
     /// It does.
     Taken,
-    /// It will, in a later release; until then there is this.
+    /// It will, in a later release; this is what to do today.
     Later(&'static str),
     /// It never will, and this says why.
     Never(&'static str),
@@ -83,7 +83,7 @@ pub(crate) const ROWS: [Row; 9] = [
         word: "timeout",
         example: "timeout = \"10s\"",
         command: Standing::Taken,
-        function: Standing::Later("until then give its commands a `timeout`"),
+        function: Standing::Later("give its commands a `timeout`"),
         aliases: &["deadline", "time_limit", "max_duration"],
     },
     Row {
@@ -92,7 +92,7 @@ pub(crate) const ROWS: [Row; 9] = [
         example: "idempotency_key = \"charge-{invoice_id}\"",
         command: Standing::Taken,
         function: Standing::Never(
-            "what makes the start of a function idempotent is the id that it is started under",
+            "what makes its start idempotent is the id in `skail.start(…).id(…)`",
         ),
         aliases: &["key", "idempotent", "dedup_key"],
     },
@@ -100,9 +100,7 @@ pub(crate) const ROWS: [Row; 9] = [
         sets: Setting::CompensateWith,
         word: "compensate_with",
         example: "compensate_with = release_stock",
-        command: Standing::Later(
-            "until then call the compensating command where a later step fails",
-        ),
+        command: Standing::Later("call the compensating command yourself where a later step fails"),
         function: Standing::Never("what is compensated is a command"),
         aliases: &["compensate", "compensation", "undo", "rollback"],
     },
@@ -110,7 +108,7 @@ pub(crate) const ROWS: [Row; 9] = [
         sets: Setting::Dependency,
         word: "dependency",
         example: "dependency = \"gateway\"",
-        command: Standing::Later("until then each command is retried on its own"),
+        command: Standing::Later("leave it out, and each command is retried on its own"),
         function: Standing::Never("what calls a dependency is a command"),
         aliases: &["breaker", "circuit_breaker", "depends_on"],
     },

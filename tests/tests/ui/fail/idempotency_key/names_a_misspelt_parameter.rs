@@ -1,0 +1,10 @@
+//! The nearest parameter is named.
+use skail_runtime::skail_command;
+
+#[skail_command(idempotency_key = "charge-{invoce}")]
+async fn charge(invoice: u64) -> anyhow::Result<()> {
+    let _ = invoice;
+    Ok(())
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+//! The same key for every call.
+use skail_runtime::skail_command;
+
+#[skail_command(idempotency_key = "charge")]
+async fn charge(invoice: u64) -> anyhow::Result<()> {
+    let _ = invoice;
+    Ok(())
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+//! More than a name.
+use skail_runtime::skail_command;
+
+#[skail_command(idempotency_key = "charge-{order.id}")]
+async fn charge(invoice: u64) -> anyhow::Result<()> {
+    let _ = invoice;
+    Ok(())
+}
+
+fn main() {}

@@ -1,0 +1,9 @@
+//! There are four kinds.
+use skail_runtime::skail_command;
+
+#[skail_command(backoff(jitter = "random"))]
+async fn charge(invoice: u64) -> anyhow::Result<u64> {
+    Ok(invoice)
+}
+
+fn main() {}

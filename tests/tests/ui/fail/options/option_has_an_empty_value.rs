@@ -1,0 +1,9 @@
+//! Nothing after `=`.
+use skail_runtime::skail_command;
+
+#[skail_command(retry_count = , timeout = "1s")]
+async fn charge(invoice: u64) -> anyhow::Result<u64> {
+    Ok(invoice)
+}
+
+fn main() {}

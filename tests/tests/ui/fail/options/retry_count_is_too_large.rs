@@ -1,0 +1,9 @@
+//! More than `u32` holds.
+use skail_runtime::skail_command;
+
+#[skail_command(retry_count = 4294967296)]
+async fn charge(invoice: u64) -> anyhow::Result<u64> {
+    Ok(invoice)
+}
+
+fn main() {}
