@@ -33,6 +33,12 @@ impl charge_card {
     ///
     /// Charges a card.
     #[cfg_attr(docsrs, doc(cfg(feature = "cards")))]
+    #[allow(
+        clippy::needless_pass_by_value,
+        clippy::unnecessary_wraps,
+        clippy::unused_async,
+        clippy::missing_errors_doc
+    )]
     #[allow(dead_code)]
     #[tracing::instrument]
     pub(crate) async fn body() -> anyhow::Result<()> {

@@ -19,6 +19,12 @@ fn hash(
 struct hash {}
 impl hash {
     /// The body of the command, without Skail around it.
+    #[allow(
+        clippy::needless_pass_by_value,
+        clippy::unnecessary_wraps,
+        clippy::unused_async,
+        clippy::missing_errors_doc
+    )]
     fn body(mut bytes: Vec<u8>) -> anyhow::Result<String> {
         bytes.sort();
         sha(bytes)

@@ -21,6 +21,12 @@ pub fn charge_card(
 pub struct charge_card {}
 impl charge_card {
     /// The body of the command, without Skail around it.
+    #[allow(
+        clippy::needless_pass_by_value,
+        clippy::unnecessary_wraps,
+        clippy::unused_async,
+        clippy::missing_errors_doc
+    )]
     pub async fn body(gateway: &Gateway, invoice_id: Uuid) -> Outcome {
         gateway.charge(invoice_id, idempotency_key()).await
     }

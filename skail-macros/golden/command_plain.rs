@@ -23,6 +23,12 @@ fn charge_card(
 struct charge_card {}
 impl charge_card {
     /// The body of the command, without Skail around it.
+    #[allow(
+        clippy::needless_pass_by_value,
+        clippy::unnecessary_wraps,
+        clippy::unused_async,
+        clippy::missing_errors_doc
+    )]
     async fn body(invoice_id: Uuid, amount: Decimal) -> Result<Charge, GatewayError> {
         gateway().charge(invoice_id, amount).await
     }

@@ -15,6 +15,12 @@ fn ping() -> ::skail_runtime::CommandCall<
 struct ping {}
 impl ping {
     /// The body of the command, without Skail around it.
+    #[allow(
+        clippy::needless_pass_by_value,
+        clippy::unnecessary_wraps,
+        clippy::unused_async,
+        clippy::missing_errors_doc
+    )]
     async fn body() -> anyhow::Result<()> {
         send_ping().await
     }
@@ -40,7 +46,6 @@ impl ping {
             timeout: ::core::option::Option::Some(
                 ::skail_runtime::__private::Duration::new(10, 0),
             ),
-            ..::skail_runtime::__private::CommandPolicy::DEFAULT
         },
         body: ::skail_runtime::__private::Body::Async(Self::__skail_run),
     };

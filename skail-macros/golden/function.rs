@@ -21,6 +21,12 @@ fn process_order() -> ::skail_runtime::FunctionCall<
 struct process_order {}
 impl process_order {
     /// The body of the function, without Skail around it.
+    #[allow(
+        clippy::needless_pass_by_value,
+        clippy::unnecessary_wraps,
+        clippy::unused_async,
+        clippy::missing_errors_doc
+    )]
     async fn body() -> anyhow::Result<()> {
         println!("{:?}", SystemTime::now());
         process_order();
@@ -39,7 +45,7 @@ impl process_order {
         states: &[],
         policy: ::skail_runtime::__private::FunctionPolicy {
             retry_count: LIMIT,
-            ..::skail_runtime::__private::FunctionPolicy::DEFAULT
+            backoff: ::skail_runtime::__private::FunctionPolicy::DEFAULT.backoff,
         },
         body: Self::__skail_run,
     };

@@ -23,6 +23,12 @@ fn process(
 struct process {}
 impl process {
     /// The body of the function, without Skail around it.
+    #[allow(
+        clippy::needless_pass_by_value,
+        clippy::unnecessary_wraps,
+        clippy::unused_async,
+        clippy::missing_errors_doc
+    )]
     async fn body(order: u64) -> anyhow::Result<()> {
         Ok(())
     }

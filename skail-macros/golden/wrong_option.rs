@@ -15,6 +15,12 @@ fn ping() -> ::skail_runtime::CommandCall<
 struct ping {}
 impl ping {
     /// The body of the command, without Skail around it.
+    #[allow(
+        clippy::needless_pass_by_value,
+        clippy::unnecessary_wraps,
+        clippy::unused_async,
+        clippy::missing_errors_doc
+    )]
     async fn body() -> anyhow::Result<()> {
         Ok(())
     }

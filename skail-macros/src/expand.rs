@@ -14,9 +14,9 @@ mod run;
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote_spanned};
-use syn::{Type, Visibility};
+use syn::Visibility;
 
-use crate::model::Model;
+use crate::model::{Model, moved};
 
 /// Everything that the item becomes.
 pub(crate) fn expand(model: &Model) -> TokenStream {
@@ -75,6 +75,13 @@ fn body(model: &Model) -> TokenStream {
         #[doc = #summary]
         #gap
         #(#docs)*
+        // The attribute demands what these lints advise against: owned parameters, `async`, a `Result`.
+        #[allow(
+            clippy::needless_pass_by_value,
+            clippy::unnecessary_wraps,
+            clippy::unused_async,
+            clippy::missing_errors_doc
+        )]
         #(#inner)*
         #visibility #signature #body
     }
@@ -93,7 +100,7 @@ fn state_const(index: usize) -> Ident {
 /// `<Output as Outcome>::Value` or `::Error`.
 fn projection(model: &Model, part: &str) -> TokenStream {
     let output = &model.output;
-    let (first, last) = ends(output);
+    let (first, last) = ends(model);
     let root = model.root.at(last);
     let part = Ident::new(part, last);
     let begin = quote_spanned!(first=> <);
@@ -105,23 +112,30 @@ fn projection(model: &Model, part: &str) -> TokenStream {
 /// Every mention of a projection is an error of its own when the return type is no `Result`. Errors that
 /// agree in text and place are shown once, so all of them get the one place where they help.
 fn spread(model: &Model, expression: &TokenStream) -> TokenStream {
-    let (first, last) = ends(&model.output);
+    let (first, last) = ends(model);
     let mut span = first;
     expression
         .clone()
         .into_iter()
-        .map(|mut token| {
-            token.set_span(token.span().located_at(span).resolved_at(first));
+        .map(|token| {
+            let token = moved(token, span, first);
             span = last;
             token
         })
         .collect()
 }
 
-/// The spans of a type's first and last token. They cannot be joined on a stable compiler, but rustc
-/// joins those of the first and last token of whatever is parsed from them.
-fn ends(ty: &Type) -> (Span, Span) {
-    let mut spans = ty.to_token_stream().into_iter().map(|token| token.span());
+/// The spans of the return type's first and last token. They cannot be joined on a stable compiler, but
+/// rustc joins those of the first and last token of whatever is parsed from them.
+///
+/// They are in the user's own context, where a lint looks for paths that are needlessly long. It leaves
+/// those alone that begin with `::`, but not where the runtime goes by another name.
+fn ends(model: &Model) -> (Span, Span) {
+    let tokens = model.output.to_token_stream().into_iter();
+    let mut spans = tokens.map(|token| match model.root.is_renamed() {
+        true => token.span().resolved_at(here()),
+        false => token.span(),
+    });
     let first = spans.next().unwrap_or_else(Span::call_site);
     (first, spans.last().unwrap_or(first))
 }

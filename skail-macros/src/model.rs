@@ -2,8 +2,8 @@
 //!
 //! Owns what the expansion is made from. Must never hold anything that a rule has not passed.
 
-use proc_macro2::{Group, Ident, Span, TokenStream};
-use quote::{ToTokens, quote};
+use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{Path, Signature, Type, Visibility};
 
@@ -87,18 +87,31 @@ impl Root {
         Self(path)
     }
 
-    /// The path, so that faults in what follows it are shown at `span` and not at the attribute.
-    pub(crate) fn at(&self, span: Span) -> TokenStream {
-        match &self.0 {
-            None => quote::quote_spanned!(span=> ::skail_runtime),
-            Some(path) => path
-                .to_token_stream()
-                .into_iter()
-                .map(|mut token| {
-                    token.set_span(token.span().located_at(span));
-                    quote!(#token)
-                })
-                .collect(),
-        }
+    /// Whether the runtime goes by another name.
+    pub(crate) fn is_renamed(&self) -> bool {
+        self.0.is_some()
     }
+
+    /// The path, so that faults in what follows it are shown at `span` and not at the attribute.
+    ///
+    /// A path that the user wrote is taken out of the user's context: a lint would call it needlessly
+    /// long at every place where it is used.
+    pub(crate) fn at(&self, span: Span) -> TokenStream {
+        let Some(path) = &self.0 else {
+            return quote_spanned!(span=> ::skail_runtime);
+        };
+        let tokens = path.to_token_stream().into_iter();
+        tokens
+            .map(|token| moved(token, span, Span::mixed_site()))
+            .collect()
+    }
+}
+
+/// The token at another place and in another context. Only `$crate` keeps its own: it means nothing
+/// elsewhere.
+pub(crate) fn moved(mut token: TokenTree, place: Span, context: Span) -> TokenTree {
+    let keeps = matches!(&token, TokenTree::Ident(word) if word == "$crate");
+    let context = if keeps { token.span() } else { context };
+    token.set_span(context.located_at(place));
+    token
 }

@@ -50,7 +50,7 @@ fn signature_of_call(
 
 /// `CommandCall<T>`, where `T` is what the user's `Result` holds.
 fn call_type(model: &Model) -> TokenStream {
-    let (first, last) = ends(&model.output);
+    let (first, last) = ends(model);
     let root = model.root.at(first);
     let call = match model.kind {
         Kind::Command => Ident::new("CommandCall", last),

@@ -37,7 +37,7 @@ pub(super) fn ports(model: &Model) -> TokenStream {
     });
     let value = projection(model, "Value");
     let error = projection(model, "Error");
-    let (first, last) = ends(&model.output);
+    let (first, last) = ends(model);
     let at_output = model.root.at(first);
     let make = quote_spanned!(last=> #at_output::__private::ending::<#value, #error>());
     let output = &model.output;
@@ -100,28 +100,27 @@ fn policy(model: &Model) -> TokenStream {
         Kind::Command => Ident::new("CommandPolicy", here()),
         Kind::Function => Ident::new("FunctionPolicy", here()),
     };
-    let retry_count = options
-        .retry_count
-        .as_ref()
-        .map(|count| quote_spanned!(here()=> retry_count: #count,));
-    let backoff = options.backoff.map(|value| {
-        let value = backoff(model, value);
-        quote_spanned!(here()=> backoff: #value,)
-    });
-    let timeout = options.timeout.map(|time| {
-        let time = duration(model, time);
-        quote_spanned!(here()=> timeout: ::core::option::Option::Some(#time),)
-    });
-    if retry_count.is_none() && backoff.is_none() && timeout.is_none() {
-        return quote_spanned!(here()=> #root::__private::#policy::DEFAULT);
+    let default = quote_spanned!(here()=> #root::__private::#policy::DEFAULT);
+    if options.retry_count.is_none() && options.backoff.is_none() && options.timeout.is_none() {
+        return default;
     }
-    quote_spanned! {here()=>
-        #root::__private::#policy {
-            #retry_count
-            #backoff
-            #timeout
-            ..#root::__private::#policy::DEFAULT
+    let retry_count = match &options.retry_count {
+        Some(count) => count.clone(),
+        None => quote_spanned!(here()=> #default.retry_count),
+    };
+    let backoff = match options.backoff {
+        Some(value) => backoff(model, value),
+        None => quote_spanned!(here()=> #default.backoff),
+    };
+    let timeout = (model.kind == Kind::Command).then(|| match options.timeout {
+        Some(time) => {
+            let time = duration(model, time);
+            quote_spanned!(here()=> timeout: ::core::option::Option::Some(#time),)
         }
+        None => quote_spanned!(here()=> timeout: #default.timeout,),
+    });
+    quote_spanned! {here()=>
+        #root::__private::#policy { retry_count: #retry_count, backoff: #backoff, #timeout }
     }
 }
 

@@ -7,7 +7,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use super::{expand, golden, idents};
 
 /// What may stand alone: keywords, attributes, primitive types, and the names that are promised.
-const FREE: [&str; 32] = [
+const FREE: [&str; 33] = [
     "fn",
     "let",
     "mut",
@@ -40,6 +40,7 @@ const FREE: [&str; 32] = [
     "states",
     "policy",
     "where",
+    "clippy",
 ];
 
 fn is_ours(word: &str) -> bool {
