@@ -169,7 +169,8 @@ pub const fn ending<T: Recordable, E: UserError>() -> Ending<T, E> {
 }
 
 /// What a body returned, on its way into the record. With the three traits in scope,
-/// `(&&Returned::new(r)).finish(…)` picks the first of them that applies.
+/// `(&&&Returned::new(r)).finish(…)` picks the first of them that applies: method lookup takes away one
+/// `&` after the other.
 #[allow(missing_debug_implementations)]
 pub struct Returned<R>(Cell<Option<R>>);
 
@@ -184,7 +185,7 @@ pub trait FinishTyped<T, E> {
     fn finish(&self, ending: &Ending<T, E>, input: &Input) -> BodyResult;
 }
 
-impl<T, E: Serialize + DeserializeOwned> FinishTyped<T, E> for Returned<Result<T, E>> {
+impl<T, E: Serialize + DeserializeOwned> FinishTyped<T, E> for &&Returned<Result<T, E>> {
     fn finish(&self, ending: &Ending<T, E>, input: &Input) -> BodyResult {
         let outcome = self.0.take().expect("a body returns once");
         let typed = outcome
@@ -212,7 +213,7 @@ pub trait FinishRefused {
     fn finish<X>(&self, ending: &X, input: &Input) -> BodyResult;
 }
 
-impl<R> FinishRefused for &&Returned<R> {
+impl<R> FinishRefused for Returned<R> {
     fn finish<X>(&self, _: &X, _: &Input) -> BodyResult {
         unreachable!("the compiler refused what is no `Result`")
     }

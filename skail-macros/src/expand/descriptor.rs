@@ -59,8 +59,9 @@ pub(super) fn descriptor(model: &Model) -> TokenStream {
         quote_spanned!(here()=> Self::#constant.key)
     });
     let policy = policy(model);
-    // Where the call of `site` stands is what it gives: the user's name, not the attribute above it.
-    let at_name = model.signature.ident.span().resolved_at(here());
+    // `site` gives where its call stands: at the user's name, and in the user's context, since for
+    // anything else the compiler gives the attribute.
+    let at_name = model.signature.ident.span();
     let root_at_name = model.root.at(at_name);
     let site = quote_spanned! {at_name=>
         #root_at_name::__private::site(#root_at_name::__private::module_path!())

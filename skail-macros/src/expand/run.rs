@@ -120,7 +120,7 @@ fn finish(model: &Model) -> TokenStream {
     let root = model.root.at(here());
     let ending = spread(model, &quote_spanned!(here()=> Self::__SKAIL_ENDING));
     let finish = quote_spanned! {here()=>
-        (&&#root::__private::Returned::new(__skail_outcome)).finish(&#ending, &__skail_input)
+        (&&&#root::__private::Returned::new(__skail_outcome)).finish(&#ending, &__skail_input)
     };
     let finish = spread(model, &finish);
     quote_spanned! {here()=>

@@ -1,4 +1,5 @@
-//! The documentation of the attributes names every option that they take, with its example.
+//! What holds for the text of this crate: the documentation names every option that the attributes take,
+//! with its example, and only `lib.rs` knows the compiler.
 
 use std::fs;
 use std::path::Path;
@@ -17,6 +18,24 @@ fn every_option_is_documented() {
             let cell = format!("| `{}` |", row.example);
             let taken = row.standing(kind) == Standing::Taken;
             assert_eq!(text.contains(&cell), taken, "{}: {cell}", file.display());
+        }
+    }
+}
+
+/// All else takes and gives `proc_macro2`, so that it runs in tests.
+#[test]
+fn only_lib_knows_the_compiler() {
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
+    let word = concat!("proc_", "macro::");
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).expect("the sources are there") {
+            let path = entry.expect("the folder can be read").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if !path.ends_with("src/lib.rs") {
+                let text = fs::read_to_string(&path).expect("a source can be read");
+                assert!(!text.contains(word), "{}", path.display());
+            }
         }
     }
 }
