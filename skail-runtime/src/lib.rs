@@ -200,3 +200,8 @@ pub mod prelude {
         attempt, idempotency_key, skail_command, skail_function,
     };
 }
+
+/// Compiles the code of the repository's first page.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;
