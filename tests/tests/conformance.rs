@@ -1,6 +1,7 @@
 //! Every store of this workspace does what the contract of `Store` says.
 //!
 //! Set `SKAIL_EXTENT=long` for a million headers and random walks for minutes.
+#![allow(clippy::panic, clippy::unwrap_used, reason = "this is a test")]
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -89,9 +89,10 @@ pub(crate) fn words<'a>(code: &'a str, word: &'a str) -> impl Iterator<Item = us
     code.match_indices(word).filter_map(move |(at, _)| {
         let before = code[..at].chars().next_back();
         let after = code[at + word.len()..].chars().next();
-        let whole = !(before.is_some_and(part_of_name) && word.starts_with(part_of_name))
-            && !(after.is_some_and(part_of_name) && word.ends_with(part_of_name));
-        whole.then_some(at)
+        let runs_on = |next: Option<char>, own: bool| own && next.is_some_and(part_of_name);
+        let goes_back = runs_on(before, word.starts_with(part_of_name));
+        let goes_on = runs_on(after, word.ends_with(part_of_name));
+        (!goes_back && !goes_on).then_some(at)
     })
 }
 
