@@ -27,7 +27,6 @@ async fn quote_price(#[state] runs: &Runs, article: String) -> anyhow::Result<Pr
     })
 }
 
-#[allow(dead_code, reason = "its executions are found in the store")]
 #[skail_function]
 async fn quotes(article: String) -> anyhow::Result<String> {
     let price = quote_price(article.clone()).await?;
