@@ -140,7 +140,8 @@
 //! Arguments and results are MessagePack with field names: fields can be added (with `#[serde(default)]`)
 //! and reordered. A value that is written differently once it was read back (an untagged enum whose
 //! first variant swallows the others, a lossy `Deserialize`) is an error of the command that returned it,
-//! at once, and not of a replay months later. Argument lists and results are limited to 4 MiB each ([`Builder::payload_limit`]); keep large
+//! at once, and not of a replay months later. What is written alike goes unnoticed: `Some(None)` comes back
+//! as `None`, and of two untagged variants with the same fields it is the first. Argument lists and results are limited to 4 MiB each ([`Builder::payload_limit`]); keep large
 //! data outside and record where it is.
 //!
 //! [`Builder::codec`] puts encryption or compression between payloads and the store. It sees arguments,
