@@ -21,7 +21,7 @@ use skail_runtime::{Position, Sequence, WorkerId};
 pub(crate) async fn commits(clients: usize, dir: &Path) -> anyhow::Result<f64> {
     let store = Arc::new(SledStore::open(dir.join("store"))?);
     create(&store, clients).await?;
-    let claims = claim(&*store, clients).await?;
+    let claims = claim(&store, clients).await?;
     let each = match clients {
         1 => 4_000,
         16 => 2_000,
@@ -66,7 +66,7 @@ pub(crate) async fn short(dir: &Path) -> anyhow::Result<f64> {
     while done < EXECUTIONS {
         let room = AT_A_TIME - running.len();
         if room >= AT_A_TIME / 8 {
-            for claim in claim(&*store, room).await? {
+            for claim in claim(&store, room).await? {
                 let store = Arc::clone(&store);
                 running.spawn(async move {
                     store.commit(step(&claim.lease, 0)).await?;
