@@ -22,8 +22,9 @@ pub use crate::engine::{Arguments, CallArguments, Input};
 pub use crate::retry::{Backoff, Jitter};
 pub use crate::state::StateKey;
 
+use crate::codec::encode_surviving;
 use crate::engine::{CommandCall, FunctionCall};
-use crate::error::BodyError;
+use crate::error::{BodyError, MAX_TYPED_BYTES};
 
 /// What an annotated function returns.
 #[diagnostic::on_unimplemented(
@@ -191,7 +192,7 @@ impl<T, E: Serialize + DeserializeOwned> FinishTyped<T, E> for &&Returned<Result
         let typed = outcome
             .as_ref()
             .err()
-            .and_then(|error| Payload::encode(error).ok());
+            .and_then(|error| encode_surviving(error, MAX_TYPED_BYTES).ok());
         (ending.finish)(input, outcome, typed)
     }
 }

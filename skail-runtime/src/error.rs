@@ -52,7 +52,7 @@ const MAX_TEXT_BYTES: usize = 16 * 1024;
 const MAX_CAUSES: usize = 32;
 
 /// The largest typed error that is recorded beside its text, in bytes.
-const MAX_TYPED_BYTES: usize = 64 * 1024;
+pub(crate) const MAX_TYPED_BYTES: usize = 64 * 1024;
 
 /// An error as it is recorded: text and causes always, the typed value where it can be.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -5,6 +5,7 @@
 //! used for.
 
 mod canonical;
+mod look;
 mod payload;
 mod survive;
 mod wrap;

@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Digest;
+use super::survive::{same_but_for_order, write_surviving};
 
 /// A recorded value: MessagePack with field names, so that fields can be added later and the value can
 /// be shown without its Rust type.
@@ -41,6 +42,12 @@ impl Payload {
         Digest::of(&self.0)
     }
 
+    /// Whether nothing but the order of map entries and sequence elements differs.
+    #[must_use]
+    pub fn same_but_for_order(&self, other: &Self) -> bool {
+        same_but_for_order(&self.0, &other.0)
+    }
+
     /// The payload of an empty list of arguments.
     #[must_use]
     pub(crate) fn nothing() -> Self {
@@ -73,7 +80,10 @@ impl Payload {
     }
 }
 
-fn write_value<T: Serialize + ?Sized>(bytes: &mut Vec<u8>, value: &T) -> Result<(), PayloadError> {
+pub(super) fn write_value<T: Serialize + ?Sized>(
+    bytes: &mut Vec<u8>,
+    value: &T,
+) -> Result<(), PayloadError> {
     let mut serializer = rmp_serde::Serializer::new(bytes)
         .with_struct_map()
         .with_human_readable();
@@ -83,6 +93,16 @@ fn write_value<T: Serialize + ?Sized>(bytes: &mut Vec<u8>, value: &T) -> Result<
             wanted: std::any::type_name::<T>(),
             reason: error.to_string(),
         })
+}
+
+/// Reads one value; gives what is left of the bytes too.
+pub(super) fn read_value<T: DeserializeOwned>(bytes: &[u8]) -> Result<(T, &[u8]), PayloadError> {
+    let mut deserializer = rmp_serde::Deserializer::new(bytes).with_human_readable();
+    let value = T::deserialize(&mut deserializer).map_err(|error| PayloadError::Decode {
+        wanted: std::any::type_name::<T>(),
+        reason: error.to_string(),
+    })?;
+    Ok((value, deserializer.into_inner()))
 }
 
 /// Writes the arguments of a call: an array with one value per parameter.
@@ -110,9 +130,12 @@ impl PayloadWriter {
         Self(bytes)
     }
 
-    /// Adds one value.
-    pub(crate) fn value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), PayloadError> {
-        write_value(&mut self.0, value)
+    /// Adds one value, which has to come back as what it was.
+    pub(crate) fn value<T: Serialize + DeserializeOwned>(
+        &mut self,
+        value: &T,
+    ) -> Result<(), PayloadError> {
+        write_surviving(&mut self.0, value)
     }
 
     /// The finished payload.
@@ -163,12 +186,8 @@ impl<'a> PayloadReader<'a> {
 
     /// Reads one value.
     pub(crate) fn value<T: DeserializeOwned>(&mut self) -> Result<T, PayloadError> {
-        let mut deserializer = rmp_serde::Deserializer::new(self.0).with_human_readable();
-        let value = T::deserialize(&mut deserializer).map_err(|error| PayloadError::Decode {
-            wanted: std::any::type_name::<T>(),
-            reason: error.to_string(),
-        })?;
-        self.0 = deserializer.into_inner();
+        let (value, rest) = read_value(self.0)?;
+        self.0 = rest;
         Ok(value)
     }
 

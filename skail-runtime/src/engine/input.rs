@@ -112,7 +112,7 @@ impl CallArguments {
 
     /// Adds the argument of one parameter. The first that cannot be recorded is kept and told at the
     /// `.await`, where there is somebody to tell.
-    pub fn push<T: Serialize>(&mut self, parameter: &'static str, value: &T) {
+    pub fn push<T: Serialize + DeserializeOwned>(&mut self, parameter: &'static str, value: &T) {
         if self.error.is_none()
             && let Err(error) = self.writer.value(value)
         {

@@ -60,10 +60,24 @@ impl Divergence {
         }
     }
 
+    fn differs_in_order_only(&self) -> bool {
+        match self {
+            Self::Differs { recorded, asked } => {
+                self.changed_arguments().is_some()
+                    && recorded.arguments.same_but_for_order(&asked.arguments)
+            }
+            Self::NotAsked { .. } | Self::Unreadable { .. } => false,
+        }
+    }
+
     /// The reason that is recorded when an execution of `function` is blocked by this.
     #[must_use]
     pub fn block(&self, function: &str) -> BlockReason {
-        let way_out = if self.changed_arguments().is_some() {
+        let way_out = if self.differs_in_order_only() {
+            "They differ in nothing but their order: a `HashSet`, or a list made from a `HashMap`, has \
+             another one in every process. Deploy code that passes them in one order (from a \
+             `BTreeSet`, or sorted), then resume with `.resume().accept_changed_arguments()`."
+        } else if self.changed_arguments().is_some() {
             "Either put back the code that passed the recorded arguments and resume, or, if the step's \
              recorded result still holds for the new ones, resume with \
              `.resume().accept_changed_arguments()`."
