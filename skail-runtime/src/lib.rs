@@ -154,6 +154,10 @@
 //! death of the process, and, with the feature `testing`, the module `testing` with a clock on which a
 //! wait of a month takes no time.
 //!
+//! Whatever is annotated in a program is registered in it, in a test's program too: `start()` asks for the
+//! `#[state]` of all of them, and two of one name, in different modules for instance, need a `name = "…"`.
+//! Documentation tests are merged into one program unless they begin with `standalone_crate`.
+//!
 //! # Features
 //!
 //! | feature | what it brings |
