@@ -13,6 +13,7 @@ pub(crate) async fn charge_card() -> anyhow::Result<()> {
 #[cfg(feature = "cards")]
 /// Charges a card.
 #[cfg_attr(docsrs, doc(cfg(feature = "cards")))]
+#[allow(clippy::type_complexity)]
 #[expect(dead_code)]
 #[cfg_attr(docsrs, must_use)]
 pub(crate) fn charge_card() -> ::skail_runtime::CommandCall<

@@ -6,6 +6,7 @@ fn hash(mut bytes: Vec<u8>) -> anyhow::Result<String> {
 
 // becomes
 
+#[allow(clippy::type_complexity)]
 fn hash(
     bytes: Vec<u8>,
 ) -> ::skail_runtime::CommandCall<

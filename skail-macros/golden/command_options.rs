@@ -5,6 +5,7 @@ pub async fn charge_card(#[state] gateway: &Gateway, invoice_id: Uuid) -> Outcom
 
 // becomes
 
+#[allow(clippy::type_complexity)]
 pub fn charge_card(
     invoice_id: Uuid,
 ) -> ::skail_runtime::CommandCall<

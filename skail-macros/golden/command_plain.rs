@@ -5,6 +5,7 @@ async fn charge_card(invoice_id: Uuid, amount: Decimal) -> Result<Charge, Gatewa
 
 // becomes
 
+#[allow(clippy::type_complexity)]
 fn charge_card(
     invoice_id: Uuid,
     amount: Decimal,

@@ -8,6 +8,7 @@ async fn process_order() -> anyhow::Result<()> {
 
 // becomes
 
+#[allow(clippy::type_complexity)]
 fn process_order() -> ::skail_runtime::FunctionCall<
     <anyhow::Result<()> as ::skail_runtime::__private::Outcome>::Value,
 > {

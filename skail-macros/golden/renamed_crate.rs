@@ -5,6 +5,7 @@ async fn process(order: u64) -> anyhow::Result<()> {
 
 // becomes
 
+#[allow(clippy::type_complexity)]
 fn process(
     order: u64,
 ) -> crate::reexports::durable::FunctionCall<

@@ -5,6 +5,7 @@ async fn ping() -> anyhow::Result<()> {
 
 // becomes
 
+#[allow(clippy::type_complexity)]
 fn ping() -> ::skail_runtime::CommandCall<
     <anyhow::Result<()> as ::skail_runtime::__private::Outcome>::Value,
 > {

@@ -27,6 +27,8 @@ pub(super) fn constructor(model: &Model) -> TokenStream {
     quote_spanned! {here()=>
         #(#gates)*
         #(#docs)*
+        // The type that is written here is longer than the one that the user wrote.
+        #[allow(clippy::type_complexity)]
         #(#outer)*
         #visibility #signature #body
     }
