@@ -13,7 +13,7 @@ use super::{ATTEMPT_HEADER, Answer, Entry, KEY_HEADER, Operation, Payment, Reply
 use crate::requests::Caller;
 
 /// How long an answer may take.
-const PATIENCE: Duration = Duration::from_secs(1);
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Why there is no answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]

@@ -40,7 +40,7 @@ type Chances = ([u32; 4], Duration);
 
 const LIGHT: Chances = ([4, 2, 2, 2], Duration::from_millis(200));
 /// The longest wait is beyond the client's patience, so that some charges are made whose client has gone.
-const HEAVY: Chances = ([15, 10, 7, 8], Duration::from_millis(1_500));
+const HEAVY: Chances = ([15, 10, 7, 8], Duration::from_millis(3_000));
 
 #[derive(Debug)]
 pub(super) struct Faults {

@@ -40,6 +40,9 @@ pub enum DataDirError {
         /// Something that is in it.
         found: String,
     },
+    /// The executions are gone.
+    #[error("{}: holds a run, but not its executions ({STORE}/); restore the directory from a copy, or name a new one with --data DIR", .0.display())]
+    NoStore(PathBuf),
     /// It belongs to another file of orders.
     #[error("{}: belongs to other orders ({theirs}); go on with those, or name a new directory with --data DIR", path.display())]
     OtherOrders {
@@ -70,7 +73,7 @@ impl DataDir {
     /// Creates the directory, or sees that an existing one is of this program. Changes nothing in it.
     ///
     /// # Errors
-    /// [`DataDirError::Io`] or [`DataDirError::Foreign`].
+    /// [`DataDirError::Io`], [`DataDirError::Foreign`] or [`DataDirError::NoStore`].
     pub fn open(path: &Path) -> Result<Self, DataDirError> {
         let directory = Self(path.to_owned());
         fs::create_dir_all(path).map_err(directory.failed("create it"))?;
@@ -86,6 +89,11 @@ impl DataDir {
                     found,
                 });
             }
+        }
+        // The note is written with the store there, and the world outside acts after the note: without the store it
+        // would be asked for everything again.
+        if directory.path(NOTE).exists() && !directory.store().exists() {
+            return Err(DataDirError::NoStore(path.to_owned()));
         }
         Ok(directory)
     }
@@ -175,6 +183,7 @@ mod tests {
         let path = parent.path().join("a/b");
         for _ in 0..2 {
             let directory = DataDir::open(&path).expect("ours");
+            fs::create_dir_all(directory.store()).expect("created");
             directory.claim(Path::new("one.csv"), b"one").expect("ours");
         }
         let directory = DataDir::open(&path).expect("ours");
@@ -201,6 +210,14 @@ mod tests {
             error.contains("holds thesis.txt, which is not of this program"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn a_run_without_its_executions_is_not_begun_again() {
+        let directory = tempfile::tempdir().expect("a directory");
+        fs::write(directory.path().join(NOTE), "{}").expect("written");
+        let error = DataDir::open(directory.path()).expect_err("no store");
+        assert!(matches!(error, DataDirError::NoStore(_)), "{error}");
     }
 
     #[test]

@@ -22,9 +22,9 @@ impl Progress {
             return Self(ProgressBar::hidden());
         }
         let bar = ProgressBar::with_draw_target(Some(orders as u64), ProgressDrawTarget::stderr());
-        if let Ok(style) =
-            ProgressStyle::with_template("{elapsed:>4} [{bar:30}] {pos}/{len} orders  {msg}")
-        {
+        if let Ok(style) = ProgressStyle::with_template(
+            "{elapsed:>4} [{bar:30}] {pos}/{len} orders, {prefix}\n     {wide_msg}",
+        ) {
             bar.set_style(style.progress_chars("=> "));
         }
         bar.enable_steady_tick(Duration::from_millis(200));
@@ -34,13 +34,13 @@ impl Progress {
     /// Shows how far it got.
     pub fn show(&self, counts: &Counts, steps: u64) {
         self.0.set_position(counts.orders() as u64);
+        self.0.set_prefix(format!("{} steps", count(steps)));
         self.0.set_message(format!(
-            "{} confirmed, {} compensated, {} refunded, {} rejected; {} steps",
+            "{} confirmed, {} compensated, {} refunded, {} rejected",
             counts.confirmed,
             counts.compensated(),
             counts.refunded,
-            counts.rejected(),
-            count(steps)
+            counts.rejected()
         ));
     }
 }
