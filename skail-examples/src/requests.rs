@@ -1,10 +1,10 @@
-//! A record of everything that was asked of the world outside: each command that reached the gateway or the warehouse,
-//! with its key and its attempt, in the order in which it came.
+//! A record of everything that was asked of the world outside: each command that reached the
+//! gateway or the warehouse, with its key and its attempt, in the order in which it came.
 //!
-//! Nothing decides by this log. It is the witness: whoever wants to know whether a finished command was run again
-//! after a crash reads it here. So an entry is written *before* the request has any effect; it is not
-//! synced, because a killed process takes no written line with it. It must never be asked whether money moved; the
-//! gateway's ledger says that.
+//! Nothing decides by this log. It is the witness: whoever wants to know whether a finished command
+//! was run again after a crash reads it here. So an entry is written *before* the request has any
+//! effect; it is not synced, because a killed process takes no written line with it. It must never
+//! be asked whether money moved; the gateway's ledger says that.
 
 use std::collections::HashSet;
 use std::fs::File;

@@ -1,7 +1,8 @@
-//! The gateway's book: every decision it made, on disk, and the idempotency table that follows from it.
+//! The gateway's book: every decision it made, on disk, and the idempotency table that follows from
+//! it.
 //!
-//! Owns what is charged and what is not. A decision must never be told before it is on disk, and a key must never be decided
-//! twice.
+//! Owns what is charged and what is not. A decision must never be told before it is on disk, and a
+//! key must never be decided twice.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;

@@ -1,6 +1,7 @@
 //! The client of the gateway: one request per call.
 //!
-//! Owns what an HTTP answer means. It must never try again by itself: whoever calls it decides about that, and counts it.
+//! Owns what an HTTP answer means. It must never try again by itself: whoever calls it decides
+//! about that, and counts it.
 
 use std::error::Error;
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! Connections that can be cut from inside a handler: how the gateway loses an answer.
 //!
-//! Owns the listener and the sockets. HTTP has no way to not answer, so the socket under it fails to write. It must never cut
-//! by itself.
+//! Owns the listener and the sockets. HTTP has no way to not answer, so the socket under it fails
+//! to write. It must never cut by itself.
 
 use std::io;
 use std::net::SocketAddr;

@@ -1,7 +1,7 @@
 //! The gateway's bad days.
 //!
-//! Owns the one source of chance in the gateway, which can be seeded, and how often which fault comes. It must never know what a
-//! request is about: it draws blind, as a network does.
+//! Owns the one source of chance in the gateway, which can be seeded, and how often which fault
+//! comes. It must never know what a request is about: it draws blind, as a network does.
 
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
@@ -39,7 +39,8 @@ pub(super) enum Fault {
 type Chances = ([u32; 4], Duration);
 
 const LIGHT: Chances = ([4, 2, 2, 2], Duration::from_millis(200));
-/// The longest wait is beyond the client's patience, so that some charges are made whose client has gone.
+/// The longest wait is beyond the client's patience, so that some charges are made whose client has
+/// gone.
 const HEAVY: Chances = ([15, 10, 7, 8], Duration::from_millis(3_000));
 
 #[derive(Debug)]

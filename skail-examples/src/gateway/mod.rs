@@ -1,8 +1,8 @@
-//! A payment gateway over HTTP, as one finds it at a payment provider: with idempotency keys, a ledger on disk, and
-//! days on which it answers badly.
+//! A payment gateway over HTTP, as one finds it at a payment provider: with idempotency keys, a
+//! ledger on disk, and days on which it answers badly.
 //!
-//! It stands for the world outside: it runs in the example's process only so that the example needs nothing else. It must
-//! never use Skail, and nobody reaches into it but over HTTP.
+//! It stands for the world outside: it runs in the example's process only so that the example needs
+//! nothing else. It must never use Skail, and nobody reaches into it but over HTTP.
 //!
 //! | request | what it does |
 //! | --- | --- |
@@ -11,8 +11,9 @@
 //! | `POST /voids` | ends an invoice whose charge is in doubt: pays back what was charged, declines any later charge |
 //! | `GET /ledger` | everything that it ever decided, in order |
 //!
-//! The three `POST`s take a [`Payment`] as JSON and need the header `Idempotency-Key`. Without it: 400. The key again with
-//! the same request: the first answer again, marked as a duplicate. The key again with another request: 422.
+//! The three `POST`s take a [`Payment`] as JSON and need the header `Idempotency-Key`. Without it:
+//! 400. The key again with the same request: the first answer again, marked as a duplicate. The key
+//! again with another request: 422.
 #![allow(
     clippy::disallowed_methods,
     reason = "the user's outside world runs on the real clock, not on the engine's"

@@ -1,7 +1,8 @@
 //! The gateway's HTTP side.
 //!
-//! Owns the routes, the headers and the status codes; what is decided is the [`Book`]'s. Every request must be in the
-//! request log before it can have an effect, also one that a fault then swallows.
+//! Owns the routes, the headers and the status codes; what is decided is the [`Book`]'s. Every
+//! request must be in the request log before it can have an effect, also one that a fault then
+//! swallows.
 
 use std::io;
 use std::net::SocketAddr;

@@ -1,8 +1,9 @@
 //! A log whose entries are on disk before anybody is told of them.
 //!
-//! Owns the writing thread and the grouping: whatever was appended while one sync ran goes out with the next one. It
-//! must never report an entry as durable that a power cut could take back, and after the first failed write it writes no more,
-//! because nobody knows what a failed sync left behind.
+//! Owns the writing thread and the grouping: whatever was appended while one sync ran goes out with
+//! the next one. It must never report an entry as durable that a power cut could take back, and
+//! after the first failed write it writes no more, because nobody knows what a failed sync left
+//! behind.
 
 use std::fs::File;
 use std::io::Write;

@@ -1,7 +1,8 @@
 //! Files of JSON lines that only ever grow: what the shop and the gateway keep on disk.
 //!
-//! Owns how such a file is opened and what a torn end means. It must never drop an entry that someone may have been told of:
-//! only an unfinished last line is cut off, everything else that cannot be read is an error.
+//! Owns how such a file is opened and what a torn end means. It must never drop an entry that
+//! someone may have been told of: only an unfinished last line is cut off, everything else that
+//! cannot be read is an error.
 
 mod durable;
 
@@ -52,11 +53,13 @@ impl LogError {
     }
 }
 
-/// Opens or creates a log: its entries so far, and the file, to which the next line can be appended.
+/// Opens or creates a log: its entries so far, and the file, to which the next line can be
+/// appended.
 ///
-/// The last line has no end if the process died while writing it. Nobody was told of that entry, since the answer waits
-/// for the whole line to be written: it is cut off, so that the next line does not grow onto it. All entries returned
-/// are on disk, also those that a dead process had written but not yet synced.
+/// The last line has no end if the process died while writing it. Nobody was told of that entry,
+/// since the answer waits for the whole line to be written: it is cut off, so that the next line
+/// does not grow onto it. All entries returned are on disk, also those that a dead process had
+/// written but not yet synced.
 ///
 /// # Errors
 /// [`LogError`]: the file cannot be opened, read, cut or synced, or a line of it is damaged.

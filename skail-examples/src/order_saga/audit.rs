@@ -1,8 +1,8 @@
-//! Does the world outside agree with the outcomes? Every penny in the gateway's ledger and every article in the
-//! warehouse must be explained by how an order ended.
+//! Does the world outside agree with the outcomes? Every penny in the gateway's ledger and every
+//! article in the warehouse must be explained by how an order ended.
 //!
-//! Owns that comparison, as a pure function. It must take nothing from Skail but the outcomes: a fault in the engine has to
-//! show here.
+//! Owns that comparison, as a pure function. It must take nothing from Skail but the outcomes: a
+//! fault in the engine has to show here.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

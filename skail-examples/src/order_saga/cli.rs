@@ -11,9 +11,10 @@ use crate::gateway::Level;
 
 /// Process a shop's orders as durable executions.
 ///
-/// Each invoice becomes one execution: check the lines, set the articles aside, charge the customer over HTTP, then ship,
-/// or undo what was done. Kill the program whenever you like: started again with the same --data it goes on, and no
-/// recorded step runs again. At the end the payment gateway's ledger is compared with the outcomes.
+/// Each invoice becomes one execution: check the lines, set the articles aside, charge the customer
+/// over HTTP, then ship, or undo what was done. Kill the program whenever you like: started again
+/// with the same --data it goes on, and no recorded step runs again. At the end the payment
+/// gateway's ledger is compared with the outcomes.
 ///
 /// Exit code 0: everything agrees. 1: something does not. 2: nothing was started.
 #[derive(Debug, Clone, Parser)]

@@ -1,7 +1,8 @@
 //! The directory in which everything of one run lies.
 //!
-//! Owns the names in it, and the note that says which file of orders it belongs to. It must never touch a directory that is
-//! somebody else's, and never change anything before the store in it is locked for this process.
+//! Owns the names in it, and the note that says which file of orders it belongs to. It must never
+//! touch a directory that is somebody else's, and never change anything before the store in it is
+//! locked for this process.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -70,7 +71,8 @@ struct Note {
 }
 
 impl DataDir {
-    /// Creates the directory, or sees that an existing one is of this program. Changes nothing in it.
+    /// Creates the directory, or sees that an existing one is of this program. Changes nothing in
+    /// it.
     ///
     /// # Errors
     /// [`DataDirError::Io`], [`DataDirError::Foreign`] or [`DataDirError::NoStore`].
@@ -90,16 +92,16 @@ impl DataDir {
                 });
             }
         }
-        // The note is written with the store there, and the world outside acts after the note: without the store it
-        // would be asked for everything again.
+        // The note is written with the store there, and the world outside acts after the note:
+        // without the store it would be asked for everything again.
         if directory.path(NOTE).exists() && !directory.store().exists() {
             return Err(DataDirError::NoStore(path.to_owned()));
         }
         Ok(directory)
     }
 
-    /// Notes that the directory belongs to these orders, or sees that it does. Call it with the store in the directory
-    /// locked.
+    /// Notes that the directory belongs to these orders, or sees that it does. Call it with the
+    /// store in the directory locked.
     ///
     /// # Errors
     /// [`DataDirError`].

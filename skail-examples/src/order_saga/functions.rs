@@ -1,7 +1,7 @@
 //! The saga: what happens to one invoice, step by step.
 //!
-//! Owns the one function and its commands. The function decides, the commands act: it must touch nothing outside but through
-//! them.
+//! Owns the one function and its commands. The function decides, the commands act: it must touch
+//! nothing outside but through them.
 
 use futures::future::{join_all, try_join_all};
 use rust_decimal::Decimal;
@@ -18,8 +18,8 @@ use crate::shop::warehouse::{Reservation, Warehouse, WarehouseError};
 /// How many articles of one order are reserved at the same time.
 const AT_ONCE: usize = 16;
 
-/// How often is tried again what is harmless to repeat and bad to give up. A process that is killed over and over costs an
-/// attempt of whatever was running, so a few would not do.
+/// How often is tried again what is harmless to repeat and bad to give up. A process that is killed
+/// over and over costs an attempt of whatever was running, so a few would not do.
 const PATIENT: u32 = 20;
 
 /// Takes an invoice to its end.
@@ -56,7 +56,8 @@ async fn sell(
             return Ok(None);
         }
         Err(error) => {
-            // Whether it was charged is not known: only the gateway can tell, so it is told to give back whatever there is.
+            // Whether it was charged is not known: only the gateway can tell, so it is told to give
+            // back whatever there is.
             void(invoice.to_owned(), amount).await?;
             Setback::GatewayFailed {
                 error: error.message().to_owned(),
@@ -67,8 +68,8 @@ async fn sell(
     Ok(Some(setback))
 }
 
-/// Reserves article after article until one cannot be had; then also says which were asked for, since each of these may
-/// have been set aside.
+/// Reserves article after article until one cannot be had; then also says which were asked for,
+/// since each of these may have been set aside.
 async fn reserve_all<'a>(
     invoice: &str,
     articles: &'a [(String, i64)],
@@ -187,7 +188,8 @@ async fn refund(
     Ok(answer)
 }
 
-/// Ends an invoice whose charge is in doubt: what was charged is paid back, and nothing can be charged any more.
+/// Ends an invoice whose charge is in doubt: what was charged is paid back, and nothing can be
+/// charged any more.
 #[skail_command(retry_count = PATIENT, idempotency_key = "void-{invoice}")]
 async fn void(
     #[state] gateway: &GatewayClient,

@@ -1,5 +1,5 @@
-//! The main example: every invoice of a file becomes an order that is confirmed, compensated or refunded, however
-//! often the process dies in between.
+//! The main example: every invoice of a file becomes an order that is confirmed, compensated or
+//! refunded, however often the process dies in between.
 //!
 //! | file | what it owns |
 //! | --- | --- |

@@ -1,6 +1,7 @@
 //! How an order can end.
 //!
-//! Owns the words for it. Every one of them is a result: an order that could not be served is not an error.
+//! Owns the words for it. Every one of them is a result: an order that could not be served is not
+//! an error.
 
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};

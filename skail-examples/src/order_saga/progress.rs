@@ -1,6 +1,7 @@
 //! The progress bar.
 //!
-//! Owns standard error while the orders are being processed. It must never write to anything but a terminal.
+//! Owns standard error while the orders are being processed. It must never write to anything but a
+//! terminal.
 
 use std::io::{IsTerminal, stderr};
 use std::time::Duration;

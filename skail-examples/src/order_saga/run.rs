@@ -1,7 +1,8 @@
 //! One run of the program, from the file of orders to the audit.
 //!
-//! Owns the order of things: everything is read and checked, and the store locked for this process, before anything
-//! starts; the audit comes when every order has ended. It must never decide how an order ends.
+//! Owns the order of things: everything is read and checked, and the store locked for this process,
+//! before anything starts; the audit comes when every order has ended. It must never decide how an
+//! order ends.
 #![allow(
     clippy::disallowed_methods,
     reason = "the user times his own run on the real clock"
@@ -41,8 +42,8 @@ const BUNDLED: (&str, &[u8]) = (
 /// How many orders are awaited at the same time.
 const AWAITED: usize = 2_000;
 
-/// How many of them Skail works on at the same time; the others wait in the store. When the process is killed, what is lost
-/// is what these were just doing.
+/// How many of them Skail works on at the same time; the others wait in the store. When the process
+/// is killed, what is lost is what these were just doing.
 const RUNNING: usize = 50;
 
 const DISAGREES: u8 = 1;
@@ -145,8 +146,8 @@ impl Shop {
         Ok((shop, invoices))
     }
 
-    /// Sees every order to its end. Those that a run before this one began or ended are not begun again: their invoice
-    /// is their id.
+    /// Sees every order to its end. Those that a run before this one began or ended are not begun
+    /// again: their invoice is their id.
     async fn process(&self, invoices: Vec<Invoice>) -> anyhow::Result<Outcomes> {
         let progress = Progress::start(invoices.len());
         let mut counts = Counts::default();

@@ -1,7 +1,7 @@
 //! Counts the finished steps of this process, and kills it after a given one.
 //!
-//! Owns the counter that the commands share. The kill must be as hard as a real one: no destructor runs, nothing is
-//! flushed.
+//! Owns the counter that the commands share. The kill must be as hard as a real one: no destructor
+//! runs, nothing is flushed.
 
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -26,8 +26,8 @@ impl Steps {
         }
     }
 
-    /// Counts one. A command calls this when its work is done, so that the kill comes at the worst moment: after the
-    /// effect, before its record.
+    /// Counts one. A command calls this when its work is done, so that the kill comes at the worst
+    /// moment: after the effect, before its record.
     pub fn finish(&self) {
         let finished = self.finished.fetch_add(1, Ordering::Relaxed) + 1;
         if self.kill_after.is_some_and(|last| last.get() == finished) {

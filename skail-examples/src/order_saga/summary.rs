@@ -1,7 +1,7 @@
 //! What the user reads at the end.
 //!
-//! Owns the counting of outcomes and the text of the summary. All of it but the line about this run is the same however often
-//! the program was killed on the way.
+//! Owns the counting of outcomes and the text of the summary. All of it but the line about this run
+//! is the same however often the program was killed on the way.
 
 use std::fmt;
 use std::time::Duration;

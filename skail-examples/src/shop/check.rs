@@ -1,7 +1,7 @@
 //! What an invoice comes to: something to charge, something to refund, or nothing that can be done.
 //!
-//! Owns the rules of the business, as one pure function. A bad invoice is a result here, never an error: it is what
-//! happened, and it is recorded as such.
+//! Owns the rules of the business, as one pure function. A bad invoice is a result here, never an
+//! error: it is what happened, and it is recorded as such.
 //!
 //! # The rules
 //! 1. An invoice whose number begins with `C` takes back an earlier sale: what its lines come to is refunded. One that
@@ -27,7 +27,8 @@ pub enum Checked {
     Chargeable {
         /// What the customer pays.
         amount: Decimal,
-        /// What is taken from the shelves: article and pieces, in the order of the codes, each article once.
+        /// What is taken from the shelves: article and pieces, in the order of the codes, each
+        /// article once.
         articles: Vec<(String, i64)>,
     },
     /// A cancellation.

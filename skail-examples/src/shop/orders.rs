@@ -1,7 +1,7 @@
 //! What an order is: an invoice and its lines.
 //!
-//! Owns the words of the business and nothing that acts on them: reading is in [`read`](super::read), judging in
-//! [`check`](super::check).
+//! Owns the words of the business and nothing that acts on them: reading is in
+//! [`read`](super::read), judging in [`check`](super::check).
 
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
@@ -39,11 +39,11 @@ impl Invoice {
 }
 
 impl Line {
-    /// The article's code as the shelves are labelled, or `None` for what lies on no shelf: postage, fees, discounts,
-    /// vouchers.
+    /// The article's code as the shelves are labelled, or `None` for what lies on no shelf:
+    /// postage, fees, discounts, vouchers.
     ///
-    /// An article's code begins with five digits. The same article is written with small and capital letters
-    /// (`85123a`, `85123A`), and lies on one shelf.
+    /// An article's code begins with five digits. The same article is written with small and
+    /// capital letters (`85123a`, `85123A`), and lies on one shelf.
     #[must_use]
     pub fn article(&self) -> Option<String> {
         let digits = self

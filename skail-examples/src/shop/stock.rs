@@ -1,7 +1,8 @@
 //! How much of each article the warehouse held before the first order.
 //!
-//! Owns one pure function from the orders to the shelves. The result must never make an order's fate depend on which order comes
-//! first: then a run that was killed twenty times could not be compared with one that was not.
+//! Owns one pure function from the orders to the shelves. The result must never make an order's
+//! fate depend on which order comes first: then a run that was killed twenty times could not be
+//! compared with one that was not.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -11,9 +12,9 @@ use super::orders::Invoice;
 /// From how many orders on an article can run short.
 const POPULAR: usize = 8;
 
-/// Fills the shelves: enough of everything for everyone, except for popular articles of which one order wants more than
-/// all others together. Of these there is enough for all the others, whichever comes first, and never enough for
-/// that one.
+/// Fills the shelves: enough of everything for everyone, except for popular articles of which one
+/// order wants more than all others together. Of these there is enough for all the others,
+/// whichever comes first, and never enough for that one.
 #[must_use]
 pub fn shelves(invoices: &[Invoice]) -> HashMap<String, i64> {
     let mut wanted: BTreeMap<String, Vec<i64>> = BTreeMap::new();

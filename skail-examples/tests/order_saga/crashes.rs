@@ -1,5 +1,5 @@
-//! The program is killed, again and again: it always finishes in the end, and no command whose result was recorded
-//! runs again.
+//! The program is killed, again and again: it always finishes in the end, and no command whose
+//! result was recorded runs again.
 //!
 //! `ORDER_SAGA_KILLS` sets how many kills each test makes.
 
@@ -15,8 +15,9 @@ fn kills() -> usize {
         .unwrap_or(20)
 }
 
-/// Lets `run` run the program, which may kill it, until the program ends by itself. After each kill the results that are recorded
-/// are read from the store; from then on the world outside may not be asked for any of them.
+/// Lets `run` run the program, which may kill it, until the program ends by itself. After each kill
+/// the results that are recorded are read from the store; from then on the world outside may not be
+/// asked for any of them.
 fn kill_until_finished(saga: &Saga, mut run: impl FnMut(&Saga, usize) -> Ended) {
     let mut recorded = BTreeSet::new();
     for round in 0.. {

@@ -73,7 +73,8 @@ impl Saga {
             .collect()
     }
 
-    /// The keys of all commands whose results are recorded. Reads a copy: opening a store after a kill changes it.
+    /// The keys of all commands whose results are recorded. Reads a copy: opening a store after a
+    /// kill changes it.
     pub(crate) fn recorded(&self) -> BTreeSet<String> {
         let copy = tempfile::tempdir().expect("a directory");
         let store = self.data().join("skail");

@@ -1,7 +1,7 @@
 //! Every complaint about a file of orders.
 //!
-//! Each one names the file, the line and the column as far as there are such, and what to do. It must never be about the
-//! business.
+//! Each one names the file, the line and the column as far as there are such, and what to do. It
+//! must never be about the business.
 
 use std::io;
 use std::path::PathBuf;

@@ -1,8 +1,8 @@
 //! From a CSV file to invoices.
 //!
-//! Owns the file's form; the complaints are in `error`. A file is read to its end before anything is done with it, so that a
-//! mistake in the last line starts nothing. It must never judge the business: a price of 0 or a negative
-//! quantity is a matter for [`check`](super::check).
+//! Owns the file's form; the complaints are in `error`. A file is read to its end before anything
+//! is done with it, so that a mistake in the last line starts nothing. It must never judge the
+//! business: a price of 0 or a negative quantity is a matter for [`check`](super::check).
 
 mod error;
 
@@ -41,7 +41,8 @@ pub fn load(path: &Path) -> Result<Vec<u8>, OrdersError> {
     })
 }
 
-/// Reads all invoices, in the order in which the file first names them. The lines of one invoice need not stand together.
+/// Reads all invoices, in the order in which the file first names them. The lines of one invoice
+/// need not stand together.
 ///
 /// `path` is what messages name; the bytes come from [`load`] or from the program itself.
 ///
@@ -176,7 +177,8 @@ impl Row<'_> {
     }
 }
 
-/// The csv crate's complaint, without its own idea of the place: the message names file and line already.
+/// The csv crate's complaint, without its own idea of the place: the message names file and line
+/// already.
 fn bad_record(path: &Path, line: u64, error: &csv::Error) -> OrdersError {
     let line = error.position().map_or(line, csv::Position::line);
     let problem = match error.kind() {

@@ -1,7 +1,8 @@
 //! The warehouse: what lies on the shelves, and what is set aside for which invoice.
 //!
-//! Owns the stock on disk. It is the user's own database: every call may come twice, because the process may die between
-//! the effect and its record, and the second one changes nothing. It must never set aside more than there is.
+//! Owns the stock on disk. It is the user's own database: every call may come twice, because the
+//! process may die between the effect and its record, and the second one changes nothing. It must
+//! never set aside more than there is.
 
 mod shelves;
 
@@ -136,7 +137,8 @@ impl Warehouse {
         Ok(Reservation::Reserved)
     }
 
-    /// Puts an article back on its shelf. Nothing happens if it was not set aside, or is back already.
+    /// Puts an article back on its shelf. Nothing happens if it was not set aside, or is back
+    /// already.
     ///
     /// # Errors
     /// [`WarehouseError`].
@@ -207,7 +209,8 @@ impl Warehouse {
         })
     }
 
-    /// Puts the entry in the log's line and applies it, under one lock, so that the log has the order of the effects.
+    /// Puts the entry in the log's line and applies it, under one lock, so that the log has the
+    /// order of the effects.
     fn write(&self, state: &mut State, entry: Entry) -> Result<Ticket, LogError> {
         let ticket = self.0.log.append(&entry)?;
         state.apply(entry, ticket);

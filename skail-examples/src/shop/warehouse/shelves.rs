@@ -1,7 +1,7 @@
 //! What the warehouse's log amounts to: the shelves and the orders.
 //!
-//! Owns the one function that carries out an entry, for entries made now and for those read back. It must never refuse one:
-//! what may be done was decided before the entry was written.
+//! Owns the one function that carries out an entry, for entries made now and for those read back.
+//! It must never refuse one: what may be done was decided before the entry was written.
 
 use std::collections::{BTreeMap, HashMap};
 
