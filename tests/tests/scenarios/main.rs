@@ -15,6 +15,7 @@ mod delays;
 mod divergence;
 mod errors;
 mod inside_wakes;
+mod interrupted;
 mod misplaced;
 mod panics;
 mod payloads;
