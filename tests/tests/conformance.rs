@@ -3,6 +3,12 @@
 //! Set `SKAIL_EXTENT=long` for a million headers and random walks for minutes.
 #![allow(clippy::panic, clippy::unwrap_used, reason = "this is a test")]
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "what is wrong ends the test, in its helpers too"
+)]
+
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 

@@ -245,11 +245,9 @@ impl Books {
         Ok(Sent::Delivered(message))
     }
 
-    pub(super) fn release(&mut self, group: &mut Group, leases: &[Lease]) {
-        for lease in leases {
-            if self.leases.owned(lease).is_ok() {
-                self.give_back(group, &lease.execution);
-            }
+    pub(super) fn release(&mut self, group: &mut Group, lease: &Lease) {
+        if self.leases.owned(lease).is_ok() {
+            self.give_back(group, &lease.execution);
         }
     }
 

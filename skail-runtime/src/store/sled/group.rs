@@ -28,7 +28,7 @@ const MAX_OPERATIONS: usize = 1_000;
 const MAX_BYTES: usize = 256 * 1_024;
 
 /// The most bytes of the entries of one due record: its frame and the functions' names come to it.
-const MAX_DUE_BYTES: usize = 2_048;
+const MAX_DUE_BYTES: usize = 1_024;
 
 /// A put, or a removal.
 pub(super) type Operation = (Vec<u8>, Option<Vec<u8>>);

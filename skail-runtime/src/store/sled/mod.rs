@@ -28,6 +28,7 @@
 mod agenda;
 mod books;
 mod claim;
+mod entering;
 mod error;
 mod gate;
 mod group;
@@ -108,7 +109,14 @@ pub struct SledStore {
 #[must_use = "nothing is opened until `open` is called"]
 pub struct SledOptions {
     durability: Durability,
+    sizes: Sizes,
+}
+
+/// What sled is told about space.
+#[derive(Debug, Clone, Copy)]
+struct Sizes {
     cache_capacity: u64,
+    segment: usize,
 }
 
 impl SledOptions {
@@ -121,7 +129,16 @@ impl SledOptions {
     /// How many bytes of records sled keeps in memory, 256 MiB unless set. What the process takes is two
     /// to three times that.
     pub fn cache_capacity(mut self, bytes: u64) -> Self {
-        self.cache_capacity = bytes;
+        self.sizes.cache_capacity = bytes;
+        self
+    }
+
+    /// How large the segments of sled's file are. Small ones are used again sooner, which is what a test
+    /// of lost power wants to see; values must then be small too.
+    #[cfg(feature = "testing")]
+    #[doc(hidden)]
+    pub fn segment_size(mut self, bytes: usize) -> Self {
+        self.sizes.segment = bytes;
         self
     }
 
@@ -132,7 +149,7 @@ impl SledOptions {
     /// has lost what was acknowledged.
     pub fn open(&self, path: impl AsRef<Path>) -> Result<SledStore, OpenError> {
         let path = path.as_ref();
-        let opened = recovery::open(path, self.durability, self.cache_capacity)?;
+        let opened = recovery::open(path, self.durability, self.sizes)?;
         let shared = Arc::new(Shared::new(
             opened.books.tree.clone(),
             #[cfg(target_os = "linux")]
@@ -171,7 +188,10 @@ impl SledStore {
     pub fn options() -> SledOptions {
         SledOptions {
             durability: Durability::default(),
-            cache_capacity: 256 << 20,
+            sizes: Sizes {
+                cache_capacity: 256 << 20,
+                segment: 512 << 10,
+            },
         }
     }
 

@@ -36,8 +36,15 @@ const TITLE: &str = "skail store";
 #[derive(Debug)]
 pub(super) struct Place {
     path: PathBuf,
-    /// Unlocked when it is closed, by us or by the death of the process.
-    _lock: File,
+    lock: File,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        // Closing it would not do at once: a process that is just being started from this one has it
+        // open too, until it becomes another program. If it fails, closing is what is left.
+        let _ = self.lock.unlock();
+    }
 }
 
 /// What was found in the directory.
@@ -65,35 +72,29 @@ impl Place {
             }
             Err(error) => return Err(OpenError::io(path, "read", error)),
         }
-        refuse_foreign(path)?;
+        // Before anything is made there, the lock included.
+        let is_made = is_store(path)?;
         let place = Self {
             path: path.to_owned(),
-            _lock: lock(path)?,
+            lock: lock(path)?,
         };
-        let marker = place.path.join(MARKER);
+        if !is_made && !is_store(path)? {
+            return place.make(durability);
+        }
         let side = place.path.join(SIDE_FILE);
-        match fs::read_to_string(&marker) {
-            Ok(text) => {
-                check_marker(&marker, &text)?;
-                let (side, noted) = SideFile::open(&side, durability)
-                    .map_err(|error| OpenError::io(&side, "read", error))?;
-                match noted {
-                    Some(noted) => Ok(Found { place, side, noted }),
-                    None => Err(OpenError::Unreadable {
-                        path: side.path().to_owned(),
-                        reason: "neither of its two slots is whole".to_owned(),
-                    }),
-                }
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                let (side, noted) = place.make(durability)?;
-                Ok(Found { place, side, noted })
-            }
-            Err(error) => Err(OpenError::io(&marker, "read", error)),
+        let (side, noted) = SideFile::open(&side, durability)
+            .map_err(|error| OpenError::io(&side, "read", error))?;
+        match noted {
+            Some(noted) => Ok(Found { place, side, noted }),
+            None => Err(OpenError::Unreadable {
+                path: side.path().to_owned(),
+                reason: "neither of its two slots is whole".to_owned(),
+            }),
         }
     }
 
-    fn make(&self, durability: Durability) -> Result<(SideFile, Noted), OpenError> {
+    /// Makes the files of a store, the marker last.
+    fn make(self, durability: Durability) -> Result<Found, OpenError> {
         let store = uuid::Uuid::now_v7().as_u128();
         let path = self.path.join(SIDE_FILE);
         let side = SideFile::create(&path, store, durability)
@@ -104,7 +105,11 @@ impl Place {
         self.sync()?;
         fs::rename(&new, &marker).map_err(|error| OpenError::io(&marker, "written", error))?;
         self.sync()?;
-        Ok((side, Noted { store, group: 0 }))
+        Ok(Found {
+            place: self,
+            side,
+            noted: Noted { store, group: 0 },
+        })
     }
 
     /// Where the tree is.
@@ -148,21 +153,23 @@ impl Place {
     }
 }
 
-/// Refuses a directory that holds something else than a store or the beginning of one.
-fn refuse_foreign(path: &Path) -> Result<(), OpenError> {
+/// Whether a directory is a store; `false` if it is empty or the beginning of one. Refuses any other.
+fn is_store(path: &Path) -> Result<bool, OpenError> {
     let unreadable = |error| OpenError::io(path, "read", error);
     let mut foreign = None;
     for entry in fs::read_dir(path).map_err(unreadable)? {
         let name = entry.map_err(unreadable)?.file_name();
         if name == MARKER {
-            return Ok(());
+            let marker = path.join(MARKER);
+            let text = fs::read(&marker).map_err(|error| OpenError::io(&marker, "read", error))?;
+            return check_marker(&marker, &String::from_utf8_lossy(&text)).map(|()| true);
         }
         if name != LOCK && name != SIDE_FILE && name != NEW_MARKER {
             foreign = Some(name);
         }
     }
     match foreign {
-        None => Ok(()),
+        None => Ok(false),
         Some(name) => Err(OpenError::Foreign {
             path: path.to_owned(),
             found: name.to_string_lossy().into_owned(),

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use ::sled::{Db, Mode, Tree};
 
+use super::Sizes;
 use super::agenda::Agenda;
 use super::books::Books;
 use super::error::OpenError;
@@ -37,18 +38,14 @@ pub(super) struct Opened {
     pub(super) syncs: Arc<SyncCounter>,
 }
 
-pub(super) fn open(
-    path: &Path,
-    durability: Durability,
-    cache_capacity: u64,
-) -> Result<Opened, OpenError> {
+pub(super) fn open(path: &Path, durability: Durability, sizes: Sizes) -> Result<Opened, OpenError> {
     let Found {
         place,
         mut side,
         noted,
     } = Place::take(path, durability)?;
     place.remove_leftovers()?;
-    let db = open_tree(&place, cache_capacity)?;
+    let db = open_tree(&place, sizes)?;
     // The tree's files, a snapshot's new name, and the directory they are in.
     place.sync()?;
     #[cfg(target_os = "linux")]
@@ -123,11 +120,12 @@ pub(super) fn small<T: serde::Serialize>(record: &T) -> Vec<u8> {
     }
 }
 
-fn open_tree(place: &Place, cache_capacity: u64) -> Result<Db, OpenError> {
+fn open_tree(place: &Place, sizes: Sizes) -> Result<Db, OpenError> {
     let config = ::sled::Config::new()
         .path(place.tree())
         .mode(Mode::LowSpace)
-        .cache_capacity(cache_capacity)
+        .cache_capacity(sizes.cache_capacity)
+        .segment_size(sizes.segment)
         // This thread also drives the cleaning of segments, so it has to be there.
         .flush_every_ms(Some(500));
     // Another opening of ours in this process may be on its way out: its lock is ours already, sled's own
