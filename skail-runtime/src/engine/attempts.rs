@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
+use tracing::Span;
 
 use super::context::{AttemptContext, Current, enter};
 use super::input::Input;
@@ -103,16 +104,25 @@ async fn run(shared: &Shared, attempt: Attempt, working: WorkGuard) -> (End, Wor
         shared.settings.payload_limit,
     );
     let context = attempt.context;
+    let span = tracing::info_span!(
+        "command",
+        execution = %context.execution,
+        command = context.command,
+        position = context.position.0,
+        attempt = context.attempt.number,
+        of = context.attempt.of,
+    );
     let body = async {
         match attempt.command.body {
             Body::Async(body) => {
                 AttemptBody {
                     context,
+                    span,
                     body: Some(body(input)),
                 }
                 .await
             }
-            Body::Blocking(body) => run_blocking(context, body, input).await,
+            Body::Blocking(body) => run_blocking(context, span, body, input).await,
         }
     };
     let Some(timeout) = attempt.timeout else {
@@ -137,10 +147,12 @@ async fn run(shared: &Shared, attempt: Attempt, working: WorkGuard) -> (End, Wor
 
 async fn run_blocking(
     context: Arc<AttemptContext>,
+    span: Span,
     body: fn(Input) -> BodyResult,
     input: Input,
 ) -> Ended {
     let run = move || {
+        let _inside = span.entered();
         enter(Current::Command(context), || {
             catch_unwind(AssertUnwindSafe(|| body(input))).map_err(panic_text)
         })
@@ -157,6 +169,8 @@ type Ended = Result<BodyResult, String>;
 /// An async body that runs as its command and does not let a panic out, not even one in a destructor.
 struct AttemptBody {
     context: Arc<AttemptContext>,
+    /// What the body logs is told apart by it.
+    span: Span,
     body: Option<BodyFuture>,
 }
 
@@ -165,6 +179,7 @@ impl Future for AttemptBody {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Ended> {
         let this = self.get_mut();
+        let _inside = this.span.enter();
         let current = Current::Command(Arc::clone(&this.context));
         let slot = &mut this.body;
         let step = AssertUnwindSafe(|| {
