@@ -2,7 +2,6 @@
 //!
 //! Set `SKAIL_EXTENT=long` for a million headers and random walks for minutes.
 #![allow(clippy::panic, clippy::unwrap_used, reason = "this is a test")]
-
 #![allow(
     clippy::unwrap_used,
     clippy::panic,

@@ -178,3 +178,18 @@ async fn the_wait_for_a_redelivery_is_kept_over_a_restart() {
     assert_eq!(execution.result().await.unwrap(), 2);
     assert_eq!(bench.clock.since(start), Duration::from_secs(3_600));
 }
+
+#[tokio::test]
+async fn a_clock_that_is_set_back_makes_the_wait_neither_end_early_nor_never() {
+    let bench = Bench::new();
+    let skail = bench.engine().await;
+    let still = bench.clock.working();
+    let execution = skail.start(waits_an_hour()).await.unwrap();
+    let failed = |event: &Event| matches!(event, Event::CommandAttemptFailed { .. });
+    recorded(&execution, failed).await;
+    bench.clock.step(-24 * 3_600_000);
+    drop(still);
+    assert_eq!(execution.result().await.unwrap(), 2);
+    let attempts = attempts(&execution).await;
+    assert_eq!(attempts[0].3, Some(attempts[1].2));
+}

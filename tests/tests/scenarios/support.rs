@@ -110,6 +110,20 @@ impl Gates {
     }
 }
 
+/// The idempotency keys that bodies were given, in order; for `#[state]`.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Keys(Arc<Mutex<Vec<String>>>);
+
+impl Keys {
+    pub(crate) fn note(&self, key: String) {
+        self.0.lock().unwrap().push(key);
+    }
+
+    pub(crate) fn all(&self) -> Vec<String> {
+        self.0.lock().unwrap().clone()
+    }
+}
+
 struct Present<'a>(&'a watch::Sender<u32>);
 
 impl Drop for Present<'_> {
@@ -154,6 +168,7 @@ pub(crate) struct Bench {
     pub(crate) runs: Runs,
     pub(crate) gates: Gates,
     pub(crate) code: Code,
+    pub(crate) keys: Keys,
 }
 
 impl Bench {
@@ -164,6 +179,7 @@ impl Bench {
             runs: Runs::default(),
             gates: Gates::default(),
             code: Code::default(),
+            keys: Keys::default(),
         }
     }
 
@@ -176,6 +192,7 @@ impl Bench {
             .state(self.runs.clone())
             .state(self.gates.clone())
             .state(self.code.clone())
+            .state(self.keys.clone())
     }
 
     pub(crate) async fn engine(&self) -> Skail {
