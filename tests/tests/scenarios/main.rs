@@ -24,7 +24,6 @@ mod redelivery;
 mod restart;
 mod resume;
 mod shutdown;
-mod spans;
 mod start;
 mod support;
 mod timeouts;

@@ -1,14 +1,20 @@
 //! What a command logs can be told apart: its span names execution, step and attempt.
+//!
+//! A program of its own, since who listens to logs listens to the whole process.
+#![allow(
+    clippy::unwrap_used,
+    reason = "what is wrong ends the test, in its helpers too"
+)]
 
 use std::fmt::{Debug, Write as _};
 use std::sync::{Arc, Mutex};
 
 use skail_runtime::prelude::*;
+use skail_runtime::store::MemoryStore;
+use skail_runtime::testing::VirtualClock;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
-
-use super::support::Bench;
 
 /// Keeps the texts of all events together with the fields of the spans that they were in.
 #[derive(Debug, Clone, Default)]
@@ -32,7 +38,7 @@ impl Visit for Fields<'_> {
 
 impl Subscriber for Log {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.is_span() || metadata.target().starts_with("scenarios")
+        metadata.is_span() || metadata.target().starts_with("spans")
     }
 
     fn new_span(&self, span: &Attributes<'_>) -> Id {
@@ -82,8 +88,9 @@ async fn has_a_command_that_logs() -> anyhow::Result<()> {
 async fn the_span_of_a_command_has_the_attempt_number_that_the_command_sees() {
     let log = Log::default();
     let _logging = tracing::subscriber::set_default(log.clone());
-    let bench = Bench::new();
-    let skail = bench.engine().await;
+    let clock = Arc::new(VirtualClock::new());
+    let builder = Skail::builder().store(MemoryStore::new()).clock(clock);
+    let skail = builder.start().await.unwrap();
     let execution = skail
         .start(has_a_command_that_logs())
         .id("order-1")
