@@ -34,6 +34,8 @@ const WIDTH: usize = 24;
 enum Kill {
     /// By itself, at this call that changes the disk, counted from the start: in opening, or soon after.
     Early(i64),
+    /// By itself, at this call, if the opening makes so many.
+    InOpening(i64),
     /// By itself, at this call, counted from when the store is open.
     InCommits(i64),
     /// By its parent, after this many acknowledgements.
@@ -77,6 +79,38 @@ fn a_hundred_kills_lose_nothing() {
     );
 }
 
+/// Every call that an opening makes, one after the other, on a directory that is not there yet and on a
+/// store that somebody left without a word.
+#[test]
+fn an_opening_killed_at_any_call_is_done_again() {
+    for fresh in [true, false] {
+        let mut model = Model::default();
+        let directory = tempfile::tempdir().unwrap();
+        let store = directory.path().join("store");
+        let mut call = 0;
+        loop {
+            call += 1;
+            if fresh {
+                let _ = std::fs::remove_dir_all(&store);
+            } else if call == 1 {
+                live_and_die(&store, 0, Kill::FromOutside(50), &mut model);
+            }
+            let survived = opened(start(&store, 0, Kill::InOpening(call)), &mut model);
+            let done = survived.is_some();
+            if let Some(survivor) = survived {
+                assert!(survivor.end());
+            }
+            let next = opened(start(&store, 0, Kill::Never), &mut model);
+            assert!(next.expect("nobody killed it").end(), "after call {call}");
+            if done {
+                break;
+            }
+        }
+        println!("an opening makes {call} calls or fewer");
+        assert!(call > 10);
+    }
+}
+
 /// One life of a process. What it finds is compared, what it gets acknowledged noted. Returns how much
 /// was acknowledged, or `None` if it died before it had the store open.
 fn live_and_die(store: &Path, round: u32, kill: Kill, model: &mut Model) -> Option<u32> {
@@ -109,14 +143,13 @@ fn live_and_die(store: &Path, round: u32, kill: Kill, model: &mut Model) -> Opti
 
 fn start(store: &Path, round: u32, kill: Kill) -> Running {
     let (early, late) = match kill {
-        Kill::Early(call) => (call, 0),
+        Kill::Early(call) | Kill::InOpening(call) => (call, 0),
         Kill::InCommits(call) => (0, call),
         Kill::FromOutside(_) | Kill::Never => (0, 0),
     };
-    let commits = if matches!(kill, Kill::Never) {
-        0
-    } else {
-        100_000
+    let commits = match kill {
+        Kill::Never | Kill::InOpening(_) => 0,
+        _ => 100_000,
     };
     let variables = [
         ("SKAIL_STORE", store.display().to_string()),
@@ -124,6 +157,10 @@ fn start(store: &Path, round: u32, kill: Kill) -> Running {
         ("SKAIL_DIE_EARLY", early.to_string()),
         ("SKAIL_DIE_LATE", late.to_string()),
         ("SKAIL_COMMITS", commits.to_string()),
+        (
+            "SKAIL_OPENING_ONLY",
+            matches!(kill, Kill::InOpening(_)).to_string(),
+        ),
     ];
     child::start("process", &variables)
 }
@@ -196,6 +233,9 @@ async fn process() {
         Ok(store) => Arc::new(store),
         Err(error) => return say(&format!("cannot open: {error}")),
     };
+    if variable("SKAIL_OPENING_ONLY").unwrap() == "true" {
+        calls.store(0, Ordering::SeqCst);
+    }
     let found = match load::read_back(&store).await {
         Ok(found) => found,
         Err(wrong) => return say(&wrong),

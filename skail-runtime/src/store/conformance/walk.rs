@@ -17,6 +17,9 @@ struct Pair {
 
 struct Walk {
     random: fastrand::Rng,
+    /// No two executions are due at the same time, so that which come first is certain.
+    distinct: bool,
+    dues: i64,
     now: i64,
     leases: Vec<Pair>,
     /// The numbers of messages, as the two stores gave them out.
@@ -29,13 +32,15 @@ pub(super) async fn a_random_walk_goes_as_in_memory<S: Subject>(subject: &S, see
     let mut ours = MemoryStore::new();
     let mut walk = Walk {
         random: fastrand::Rng::with_seed(seed),
+        distinct: seed % 2 == 1,
+        dues: 0,
         now: 0,
         leases: Vec::new(),
         messages: Vec::new(),
         steps: 0,
     };
     for turn in 0..150 {
-        walk.now += walk.random.i64(0..4);
+        walk.now += walk.random.i64(0..4) * 1_000;
         match walk.random.u32(0..100) {
             0..20 => walk.create(&theirs, &ours).await,
             20..40 => walk.claim(&theirs, &ours).await,
@@ -79,7 +84,9 @@ impl Walk {
     }
 
     fn due(&mut self) -> i64 {
-        self.now + self.random.i64(-10..10)
+        self.dues += 1;
+        let apart = if self.distinct { self.dues } else { 0 };
+        self.now + self.random.i64(-10..10) * 1_000 + apart
     }
 
     fn event(&mut self) -> Event {
@@ -101,11 +108,16 @@ impl Walk {
         let functions: &[&str] =
             [&["f"] as &[_], &["g", "f"], &["h"], &["f", "g", "h"]][self.random.usize(0..4)];
         // Which of several that are due at the same time come first is for the store to choose, so all
-        // of them are claimed.
+        // of them are claimed then.
+        let limit = if self.distinct {
+            self.random.usize(0..4)
+        } else {
+            usize::MAX
+        };
         let request = request(
             self.now,
-            self.now + self.random.i64(1..30),
-            usize::MAX,
+            self.now + self.random.i64(1..30) * 1_000,
+            limit,
             functions,
         );
         let theirs = theirs.claim(request.clone()).await.unwrap().claims;
@@ -208,7 +220,7 @@ impl Walk {
 
     async fn renew(&mut self, theirs: &impl Store, ours: &MemoryStore) {
         if let Some(pair) = self.lease() {
-            let until = at(self.now + 20);
+            let until = at(self.now + 20_000);
             let theirs = theirs.renew(vec![pair.theirs], until).await.unwrap();
             let ours = ours.renew(vec![pair.ours], until).await.unwrap();
             assert_eq!(theirs.len(), ours.len());

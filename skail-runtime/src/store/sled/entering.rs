@@ -56,12 +56,12 @@ impl Entering {
     /// A new group, with what can go now that everything before it is durable.
     pub(super) fn begin(&mut self) -> Group {
         let mut group = Group::new(self.books.stamps.next());
-        let finished = self.books.agenda.finished();
-        group.loose(finished.into_iter().map(|key| (key.bytes(), None)));
         for (key, record) in std::mem::take(&mut self.books.repaired) {
             let value = group.value(key.group, record::encode(&record), &self.books.stamps);
             group.loose([(key.bytes(), Some(value))]);
         }
+        let finished = self.books.agenda.finished();
+        group.loose(finished.into_iter().map(|key| (key.bytes(), None)));
         if let Some(number) = self.books.deleted.pop_front() {
             match read::remains(&self.books.tree, number, REMAINS_PER_GROUP) {
                 Ok(keys) => {

@@ -121,6 +121,17 @@ impl Place {
         &self.path
     }
 
+    /// Removes the tree.
+    pub(super) fn remove_tree(&self) -> Result<(), OpenError> {
+        let tree = self.tree();
+        match fs::remove_dir_all(&tree) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(OpenError::io(&tree, "removed", error))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Removes the snapshots that an interrupted open has left unfinished: sled takes them for finished
     /// ones and then calls the whole tree corrupt. They are a shortcut, nothing stands in them alone.
     pub(super) fn remove_leftovers(&self) -> Result<(), OpenError> {

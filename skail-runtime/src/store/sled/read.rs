@@ -58,14 +58,14 @@ pub(super) fn history(
         None => None,
     };
     for found in tree.range(keys::events_from(number, begin.unwrap_or(from))) {
-        if history.events.len() == limit {
-            break;
-        }
         let (key, value) = found.map_err(|error| history.unreadable(&error))?;
         let Some(first) = keys::events_first(&key) else {
             continue;
         };
         history.take_from_header();
+        if history.events.len() == limit {
+            break;
+        }
         if first > history.next {
             return Err(history.missing());
         }

@@ -44,6 +44,11 @@ pub(super) fn open(path: &Path, durability: Durability, sizes: Sizes) -> Result<
         mut side,
         noted,
     } = Place::take(path, durability)?;
+    if noted.group == 0 {
+        // The first opening did not come to its end, so nothing was ever acknowledged, and sled cannot
+        // open what a kill leaves half made.
+        place.remove_tree()?;
+    }
     place.remove_leftovers()?;
     let db = open_tree(&place, sizes)?;
     // The tree's files, a snapshot's new name, and the directory they are in.
