@@ -6,6 +6,7 @@
 
 use std::cell::Cell;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::ffi::c_int;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -102,14 +103,14 @@ impl Follow {
             return;
         };
         let mut disks = DISKS.lock().unwrap();
-        if !disks.contains_key(&inode) {
+        if let Entry::Vacant(vacant) = disks.entry(inode) {
             let Ok(path) = std::fs::read_link(format!("/proc/self/fd/{fd}")) else {
                 return;
             };
             if !(path.ends_with("sled/db") || path.ends_with("watermark")) {
                 return;
             }
-            disks.insert(inode, (path, Disk::default()));
+            vacant.insert((path, Disk::default()));
         }
         if let Some((_, disk)) = disks.get_mut(&inode) {
             then(disk);
