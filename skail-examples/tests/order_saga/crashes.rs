@@ -8,6 +8,9 @@ use std::time::Duration;
 
 use super::support::{Ended, Saga};
 
+/// What the log of the requests comes to in the end, about, in bytes.
+const REQUESTS_SIZE: u64 = 1_500_000;
+
 fn kills() -> usize {
     std::env::var("ORDER_SAGA_KILLS")
         .ok()
@@ -85,8 +88,17 @@ fn killed_from_outside_at_any_time_it_goes_on_where_it_was() {
     kill_until_finished(&saga, |saga, round| {
         let mut child = saga.command(&[]).spawn().expect("starts");
         if round < kills() {
-            // From the opening of the store to some thousand steps after it.
-            std::thread::sleep(Duration::from_millis(rng.u64(5..1_000)));
+            if round % 2 == 0 {
+                // Soon: while the store opens, or just after.
+                std::thread::sleep(Duration::from_millis(rng.u64(5..400)));
+            } else {
+                // Later, measured by what was done and not by the clock: the machine may be busy.
+                let enough = saga.requests_size() + rng.u64(0..2 * REQUESTS_SIZE / kills() as u64);
+                while saga.requests_size() < enough && child.try_wait().expect("a status").is_none()
+                {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+            }
             child.kill().expect("killed");
         }
         Ended::from(child.wait_with_output().expect("ended"))

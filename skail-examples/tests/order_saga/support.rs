@@ -73,6 +73,10 @@ impl Saga {
             .collect()
     }
 
+    pub(crate) fn requests_size(&self) -> u64 {
+        fs::metadata(self.data().join("requests.jsonl")).map_or(0, |file| file.len())
+    }
+
     /// The keys of all commands whose results are recorded. Reads a copy: opening a store after a
     /// kill changes it.
     pub(crate) fn recorded(&self) -> BTreeSet<String> {
