@@ -30,7 +30,8 @@ fn begin(name: &str) -> anyhow::Result<()> {
         .create(true)
         .append(true)
         .open(home.join("began"));
-    writeln!(began?, "{name}")?;
+    // One write: others write at the same time.
+    began?.write_all(format!("{name}\n").as_bytes())?;
     writeln!(std::io::stdout(), "begins {name}")?;
     Ok(())
 }
