@@ -217,21 +217,3 @@ fn names_from_the_root_are_found() {
         .collect();
     assert_eq!(names, ["a", "b", "e", "f"]);
 }
-
-#[test]
-fn only_the_root_of_the_macros_is_a_procedural_macro() {
-    let problems: Vec<String> = rust()
-        .iter()
-        .filter(|source| source.is_of("skail-macros"))
-        .filter(|source| source.path != "skail-macros/src/lib.rs")
-        .filter_map(|source| {
-            let code = source.code();
-            let at = words(&code, "proc_macro::").next()?;
-            Some(format!(
-                "{}: use `proc_macro2`, so that it runs in a test too",
-                source.place(at)
-            ))
-        })
-        .collect();
-    report("Only `lib.rs` of the macros names `proc_macro`.", &problems);
-}

@@ -27,7 +27,7 @@
 //!     }
 //! }
 //!
-//! # tokio::runtime::Builder::new_multi_thread().build().unwrap().block_on(
+//! # tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap().block_on(
 //! conformance::run_all(&Memory, Extent::Quick)
 //! # );
 //! ```
