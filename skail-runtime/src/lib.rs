@@ -69,7 +69,8 @@
 //! | the process died in the body, `retry_count >= 1` | from the second time on | the next attempt: a command that kills its process is started at most `2 + retry_count` times |
 //! | the process died in the body, `retry_count = 0` | yes | it never runs again: the function gets [`FailureKind::Interrupted`], and whether the effect happened is unknown. That is at most once |
 //! | its call was dropped, by a `select!` for instance | no | nobody waits for it: the body is dropped, and what it would have returned is never delivered |
-//! | the worker shut down, lost its lease, or could not reach its store | no | it goes on elsewhere or later |
+//! | a shutdown or a lost lease cut the body off, `retry_count = 0` | yes | it never runs again: [`FailureKind::Interrupted`] |
+//! | otherwise: the worker shut down, lost its lease, or could not reach its store | no | it goes on elsewhere or later |
 //! | the result or an argument cannot be recorded | yes | no further attempt can help: [`FailureKind::Unrecordable`] at once |
 //!
 //! A failed attempt is recorded before the next one starts, with the time at which that is due: neither
@@ -149,10 +150,10 @@
 //!
 //! # Tests
 //!
-//! The body of a command or function is an ordinary function for a unit test: `charge::body(&gateway, 42,
-//! 1995).await`. For whole executions there are [`store::MemoryStore`], whose `crash()` stands for the
-//! death of the process, and, with the feature `testing`, the module `testing` with a clock on which a
-//! wait of a month takes no time.
+//! The body of a command is an ordinary function for a unit test: `charge::body(&gateway, 42, 1995).await`.
+//! A function's body that awaits calls needs an execution around it. For whole executions there are
+//! [`store::MemoryStore`], whose `crash()` stands for the death of the process, and, with the feature
+//! `testing`, the module `testing` with a clock on which a wait of a month takes no time.
 //!
 //! Whatever is annotated in a program is registered in it, in a test's program too: `start()` asks for the
 //! `#[state]` of all of them, and two of one name, in different modules for instance, need a `name = "…"`.
@@ -163,7 +164,7 @@
 //! | feature | what it brings |
 //! | --- | --- |
 //! | `sled` (default) | the embedded store: a directory, no server |
-//! | `testing` | the virtual clock |
+//! | `testing` | the virtual clock, and the checks that every store has to pass |
 
 extern crate self as skail_runtime;
 

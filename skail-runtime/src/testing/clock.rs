@@ -16,7 +16,8 @@ use crate::clock::{BoxFuture, Clock, Timestamp, WorkGuard};
 ///
 /// A command that waits for something real, a socket for instance, counts as working until it ends,
 /// unless it has a timeout: then the clock may jump to the timeout at once. Give such commands no
-/// timeout under this clock, or use the real one.
+/// timeout under this clock, or use the real one. With a timeout even a body that waits for nothing may
+/// end at the timeout's time: it succeeds, and the clock has gone on.
 ///
 /// ```
 /// use std::time::Duration;
