@@ -142,8 +142,8 @@
 //! and reordered. A value that is written differently once it was read back (an untagged enum whose
 //! first variant swallows the others, a lossy `Deserialize`) is an error of the command that returned it,
 //! at once, and not of a replay months later. What is written alike goes unnoticed: `Some(None)` comes back
-//! as `None`, and of two untagged variants with the same fields it is the first. Argument lists and results are limited to 4 MiB each ([`Builder::payload_limit`]); keep large
-//! data outside and record where it is.
+//! as `None`, and of two untagged variants with the same fields it is the first. Argument lists and results
+//! are limited to 4 MiB each ([`Builder::payload_limit`]); keep large data outside and record where it is.
 //!
 //! [`Builder::codec`] puts encryption or compression between payloads and the store. It sees arguments,
 //! results and typed errors; ids, names, tags, times and the *texts* of errors stay readable.

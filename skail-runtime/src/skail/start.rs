@@ -39,8 +39,9 @@ impl<'a, T> Start<'a, T> {
         }
     }
 
-    /// The execution's id, 1 to 200 bytes without control characters, and with it the idempotency key of the start: the same id with the same
-    /// function and arguments gives the handle of the execution that is there, running or finished.
+    /// The execution's id, 1 to 200 bytes without control characters, and with it the idempotency key of
+    /// the start: the same id with the same function and arguments gives the handle of the execution that
+    /// is there, running or finished; with others, awaiting the start gives an error.
     /// Without one it gets a UUID version 7.
     pub fn id(mut self, id: impl AsRef<str>) -> Self {
         self.id = Some(ExecutionId::new(id));
