@@ -25,6 +25,12 @@ pub enum Line {
     Renew,
     /// Giving leases back.
     Release,
+    /// The answer to a commit, once it was written.
+    Answer,
+    /// Closing the store.
+    Close,
+    /// Looking for work meets a defect of the store.
+    Defect,
 }
 
 /// Which lines are cut now, and how often that was noticed; a clone is the same.
@@ -111,6 +117,8 @@ impl<S: Store + fmt::Debug> Store for UnsteadyStore<S> {
 
     fn claim(&self, request: ClaimRequest) -> BoxFuture<'_, Result<Claimed, StoreError>> {
         Box::pin(async move {
+            let whole = self.cuts.check(Line::Defect);
+            whole.expect("the store has no defect");
             self.cuts.check(Line::Claim)?;
             let mut claimed = self.below.claim(request).await?;
             // Histories come over the line for reading only.
@@ -134,7 +142,11 @@ impl<S: Store + fmt::Debug> Store for UnsteadyStore<S> {
     }
 
     fn commit(&self, commit: Commit) -> BoxFuture<'_, Result<(), StoreError>> {
-        self.over(Line::Commit, move |below| below.commit(commit))
+        Box::pin(async move {
+            self.cuts.check(Line::Commit)?;
+            self.below.commit(commit).await?;
+            self.cuts.check(Line::Answer)
+        })
     }
 
     fn send(
@@ -187,6 +199,6 @@ impl<S: Store + fmt::Debug> Store for UnsteadyStore<S> {
     }
 
     fn close(&self) -> BoxFuture<'_, Result<(), StoreError>> {
-        self.below.close()
+        self.over(Line::Close, |below| below.close())
     }
 }

@@ -122,9 +122,30 @@ impl Recorder {
             header: along.header,
             release: along.release,
         };
-        reach(&self.shared, || self.shared.store.commit(commit.clone())).await?;
+        let mut tries = 0;
+        let committed = reach(&self.shared, || {
+            tries += 1;
+            self.shared.store.commit(commit.clone())
+        })
+        .await;
+        match committed {
+            // The answer to an earlier try was lost, and what it said: nobody else has this lease.
+            Err(StoreError::Contradiction { .. })
+                if tries > 1 && self.is_there(&commit).await? => {}
+            committed => committed?,
+        }
         self.next = Sequence(self.next.0 + count);
         Ok(())
+    }
+
+    /// Whether the history ends with just the events of this commit.
+    async fn is_there(&self, commit: &Commit) -> Result<bool, Stop> {
+        let most = commit.events.len() + 1;
+        let read = || {
+            let id = &commit.lease.execution;
+            self.shared.store.history(id, commit.first, most)
+        };
+        Ok(reach(&self.shared, read).await? == commit.events)
     }
 }
 
