@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tokio::task::AbortHandle;
 use tracing::Span;
 
@@ -82,10 +82,9 @@ pub(crate) fn spawn(
     let task = tokio::spawn(async move {
         let position = attempt.context.position;
         let number = attempt.context.attempt.number;
-        // The semaphore is never closed.
-        let permit = Arc::clone(&shared.commands).acquire_owned().await;
-        let (end, working) = run(&shared, attempt, working).await;
-        drop(permit);
+        let place = place(&shared, attempt.command.body).await;
+        let (end, working) = run(&shared, attempt, working, &place).await;
+        drop(place);
         // The driver may be gone: then nobody wants the end.
         let _ = ends.send(AttemptEnd {
             position,
@@ -97,7 +96,30 @@ pub(crate) fn spawn(
     Running(task.abort_handle())
 }
 
-async fn run(shared: &Shared, attempt: Attempt, working: WorkGuard) -> (End, WorkGuard) {
+/// A place under the bounds. A blocking body keeps its own until it returns, also when nobody waits for it
+/// any longer: its thread is in use.
+type Place = Arc<Vec<OwnedSemaphorePermit>>;
+
+/// Waits for a place. The one for blocking bodies comes first: who waits for it holds nobody else up.
+async fn place(shared: &Shared, body: Body) -> Place {
+    let bounds = match body {
+        Body::Async(_) => [None, Some(&shared.commands)],
+        Body::Blocking(_) => [Some(&shared.blocking), Some(&shared.commands)],
+    };
+    let mut place = Vec::with_capacity(bounds.len());
+    for bound in bounds.into_iter().flatten() {
+        // The semaphores are never closed.
+        place.extend(Arc::clone(bound).acquire_owned().await);
+    }
+    Arc::new(place)
+}
+
+async fn run(
+    shared: &Shared,
+    attempt: Attempt,
+    working: WorkGuard,
+    place: &Place,
+) -> (End, WorkGuard) {
     let input = Input::new(
         Arc::clone(&shared.state),
         attempt.arguments,
@@ -122,7 +144,9 @@ async fn run(shared: &Shared, attempt: Attempt, working: WorkGuard) -> (End, Wor
                 }
                 .await
             }
-            Body::Blocking(body) => run_blocking(context, span, body, input).await,
+            Body::Blocking(body) => {
+                run_blocking(context, span, body, input, Arc::clone(place)).await
+            }
         }
     };
     let Some(timeout) = attempt.timeout else {
@@ -150,8 +174,10 @@ async fn run_blocking(
     span: Span,
     body: fn(Input) -> BodyResult,
     input: Input,
+    place: Place,
 ) -> Ended {
     let run = move || {
+        let _place = place;
         let _inside = span.entered();
         enter(Current::Command(context), || {
             catch_unwind(AssertUnwindSafe(|| body(input))).map_err(panic_text)
@@ -159,7 +185,8 @@ async fn run_blocking(
     };
     match tokio::task::spawn_blocking(run).await {
         Ok(ended) => ended,
-        Err(error) => Err(error.to_string()),
+        // The runtime is being shut down and the body did not begin: nothing is to be recorded of that.
+        Err(_) => std::future::pending().await,
     }
 }
 
@@ -179,7 +206,7 @@ impl Future for AttemptBody {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Ended> {
         let this = self.get_mut();
-        let _inside = this.span.enter();
+        let inside = this.span.enter();
         let current = Current::Command(Arc::clone(&this.context));
         let slot = &mut this.body;
         let step = AssertUnwindSafe(|| {
@@ -194,14 +221,14 @@ impl Future for AttemptBody {
                 result
             })
         });
-        match catch_unwind(step) {
+        let stepped = catch_unwind(step);
+        drop(inside);
+        match stepped {
             Ok(Poll::Pending) => Poll::Pending,
             Ok(Poll::Ready(result)) => Poll::Ready(Ok(result)),
             Err(panic) => {
                 let text = panic_text(panic);
-                let left = this.body.take();
-                // Whatever the rest of a broken body does when it goes, it went.
-                let _ = catch_unwind(AssertUnwindSafe(|| drop(left)));
+                this.drop_body();
                 Poll::Ready(Err(text))
             }
         }
@@ -210,8 +237,18 @@ impl Future for AttemptBody {
 
 impl Drop for AttemptBody {
     fn drop(&mut self) {
-        let left = self.body.take();
-        let _ = catch_unwind(AssertUnwindSafe(|| drop(left)));
+        self.drop_body();
+    }
+}
+
+impl AttemptBody {
+    /// What the body does when it goes, it does as its command; how that ends is its own affair.
+    fn drop_body(&mut self) {
+        let Some(left) = self.body.take() else { return };
+        let _inside = self.span.enter();
+        let current = Current::Command(Arc::clone(&self.context));
+        let gone = catch_unwind(AssertUnwindSafe(|| enter(current, || drop(left))));
+        gone.unwrap_or_else(|panic| drop(panic_text(panic)));
     }
 }
 

@@ -24,5 +24,5 @@ pub use context::{AttemptInfo, attempt, idempotency_key};
 pub use input::{Arguments, CallArguments, Input};
 
 pub(crate) use scheduler::Scheduler;
-pub(crate) use shared::{Settings, Shared};
+pub(crate) use shared::{MOST_BLOCKING, Settings, Shared};
 pub(crate) use waiters::{Ending, Waiters};

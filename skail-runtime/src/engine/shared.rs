@@ -42,6 +42,10 @@ impl Default for Settings {
     }
 }
 
+/// How many blocking bodies may run at once: half of the threads that tokio has for them by default, so
+/// that the store, which reads on the others, is never shut out by bodies that take long or hang.
+pub(crate) const MOST_BLOCKING: usize = 256;
+
 /// See the module.
 #[derive(Debug)]
 pub(crate) struct Shared {
@@ -52,6 +56,8 @@ pub(crate) struct Shared {
     pub(crate) settings: Settings,
     pub(crate) worker: WorkerId,
     pub(crate) commands: Arc<Semaphore>,
+    /// The most blocking bodies at once.
+    pub(crate) blocking: Arc<Semaphore>,
     pub(crate) waiters: Waiters,
     /// Turns true when the shutdown begins.
     pub(crate) stopping: watch::Sender<bool>,

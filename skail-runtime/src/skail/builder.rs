@@ -10,7 +10,7 @@ use super::{Inner, Skail};
 use crate::clock::{Clock, SystemClock};
 use crate::codec::Codec;
 use crate::descriptor::{Register, Registration};
-use crate::engine::{Scheduler, Settings, Shared, Waiters};
+use crate::engine::{MOST_BLOCKING, Scheduler, Settings, Shared, Waiters};
 use crate::ids::WorkerId;
 use crate::registry::{Registry, RegistryError};
 use crate::state::StateMap;
@@ -106,6 +106,9 @@ impl Builder {
     }
 
     /// The most command bodies running at once; others wait their turn. Default 1,000.
+    ///
+    /// Of `blocking` ones no more than 256, whatever is set here. Such a body cannot be stopped: after its
+    /// timeout it keeps its place until it returns.
     pub fn max_running_commands(mut self, commands: usize) -> Self {
         self.settings.max_commands = commands;
         self
@@ -194,6 +197,7 @@ impl Builder {
             settings,
             worker: WorkerId::generate(),
             commands: Arc::new(Semaphore::new(settings.max_commands)),
+            blocking: Arc::new(Semaphore::new(MOST_BLOCKING)),
             waiters: Waiters::default(),
             stopping: watch::Sender::new(false),
             random: Mutex::new(random),
@@ -202,7 +206,7 @@ impl Builder {
         Ok(Skail {
             inner: Arc::new(Inner {
                 shared,
-                engine: Mutex::new(Some(engine)),
+                engine: tokio::sync::Mutex::new(Some(engine)),
             }),
         })
     }

@@ -10,3 +10,4 @@
 mod support;
 
 mod answers;
+mod blocking;
