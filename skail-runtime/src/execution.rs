@@ -8,16 +8,13 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
-use tokio::sync::oneshot;
 
 use crate::codec::{Payload, PayloadError};
-use crate::engine::{Ending, Shared};
+use crate::engine::{Ending, Shared, Waiter};
 use crate::error::Failure;
 use crate::history::{AcceptedArguments, Event, Status};
 use crate::ids::{ExecutionId, Sequence};
 use crate::store::{Header, Message, Sent, StoreError};
-
-type Ended = oneshot::Receiver<Arc<Ending>>;
 
 /// One execution: wait for its result, look at it, resume it.
 ///
@@ -26,12 +23,12 @@ pub struct Execution<T> {
     id: ExecutionId,
     shared: Arc<Shared>,
     /// Registered before the execution was created, so that its ending cannot be missed.
-    ended: tokio::sync::Mutex<Option<Ended>>,
+    ended: tokio::sync::Mutex<Option<Waiter>>,
     result: PhantomData<fn() -> T>,
 }
 
 impl<T> Execution<T> {
-    pub(crate) fn new(id: ExecutionId, shared: Arc<Shared>, ended: Option<Ended>) -> Self {
+    pub(crate) fn new(id: ExecutionId, shared: Arc<Shared>, ended: Option<Waiter>) -> Self {
         Self {
             id,
             shared,
@@ -114,19 +111,18 @@ impl<T: DeserializeOwned> Execution<T> {
     /// ever. [`ExecutionError::Result`] if the result is not a `T`. [`ExecutionError::Store`] if the store
     /// stopped or a record is damaged.
     pub async fn result(&self) -> Result<T, ExecutionError> {
-        let mut ended = self.ended.lock().await.take();
+        if let Some(ended) = self.ended.lock().await.take()
+            && let Ok(ending @ Ending::Completed(_)) = ended.await.as_deref()
+        {
+            return self.give(ending);
+        }
+        // Anything else may have been told long ago, and the execution been resumed since.
         loop {
-            let waiting = match ended.take() {
-                Some(waiting) => waiting,
-                None => {
-                    // Registered first and looked after, or an ending in between would be missed.
-                    let waiting = self.shared.waiters.register(&self.id);
-                    if let Some(ending) = self.ending().await? {
-                        return self.give(&ending);
-                    }
-                    waiting
-                }
-            };
+            // Registered first and looked after, or an ending in between would be missed.
+            let waiting = self.shared.waiters.register(&self.id);
+            if let Some(ending) = self.ending().await? {
+                return self.give(&ending);
+            }
             match waiting.await.as_deref() {
                 Ok(Ending::AskTheStore) => {}
                 Ok(ending) => return self.give(ending),
@@ -137,12 +133,11 @@ impl<T: DeserializeOwned> Execution<T> {
 
     /// How it came to rest, if it is.
     async fn ending(&self) -> Result<Option<Ending>, ExecutionError> {
-        if let Some(error) = self.shared.waiters.broken(&self.id) {
-            return Ok(Some(Ending::Broken(error)));
-        }
+        // The header speaks first: what this process could not work on, another may have ended since.
         let header = self.header().await?;
+        let broken = || self.shared.waiters.broken(&self.id).map(Ending::Broken);
         if !header.status.at_rest() {
-            return Ok(None);
+            return Ok(broken());
         }
         if !header.status.is_final() {
             // A resume that is on its way counts: who resumed and waits wants what comes of it.
@@ -151,7 +146,7 @@ impl<T: DeserializeOwned> Execution<T> {
                 .iter()
                 .any(|(_, message)| message.wakes(header.status))
             {
-                return Ok(None);
+                return Ok(broken());
             }
         }
         Ok(match self.shared.store.last_event(&self.id).await? {

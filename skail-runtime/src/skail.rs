@@ -7,8 +7,9 @@ mod builder;
 mod start;
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use tokio::sync::Mutex;
 use tokio::task::JoinHandle;
 
 use crate::engine::{FunctionCall, Shared};
@@ -32,16 +33,13 @@ pub struct Skail {
 
 struct Inner {
     shared: Arc<Shared>,
+    /// Until it has ended.
     engine: Mutex<Option<JoinHandle<Result<(), StoreError>>>>,
 }
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        let engine = self
-            .engine
-            .get_mut()
-            .unwrap_or_else(PoisonError::into_inner);
-        if let Some(engine) = engine.take() {
+        if let Some(engine) = self.engine.get_mut().take() {
             engine.abort();
         }
         self.shared.waiters.close(&StoreError::Closed);
@@ -162,30 +160,26 @@ impl Skail {
     /// Stops in good order: nothing new begins, running commands may end within the grace period and
     /// have their results recorded, leases are given back, the store is closed.
     ///
-    /// Waiting executions go on with the next start. A second call returns at once.
+    /// Waiting executions go on with the next start. A call that was given up, by a timeout for instance,
+    /// can be made again; one more after the end does nothing.
     ///
     /// # Errors
     /// [`StoreError`] if the store had stopped before, or cannot be closed.
     pub async fn shutdown(&self) -> Result<(), StoreError> {
-        let engine = self
-            .inner
-            .engine
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
-        let Some(engine) = engine else { return Ok(()) };
-        self.inner.shared.stopping.send_replace(true);
-        match engine.await {
-            Ok(ended) => ended?,
-            Err(error) if error.is_panic() => {
-                tracing::error!(%error, "the scheduler panicked; this is a defect in Skail");
+        let mut engine = self.inner.engine.lock().await;
+        if let Some(running) = engine.as_mut() {
+            self.inner.shared.stopping.send_replace(true);
+            let ended = running.await;
+            *engine = None;
+            match ended {
+                Ok(ended) => ended?,
+                Err(error) if error.is_panic() => {
+                    tracing::error!(%error, "the scheduler panicked; this is a defect in Skail");
+                }
+                Err(_) => {}
             }
-            Err(_) => {}
         }
-        self.inner
-            .shared
-            .waiters
-            .tell_all(&crate::engine::Ending::Broken(StoreError::Closed));
+        // Also when it was closed before: that call may have been given up on the way, or have failed.
         self.inner.shared.store.close().await
     }
 
@@ -193,12 +187,7 @@ impl Skail {
     #[cfg(feature = "testing")]
     #[doc(hidden)]
     pub async fn kill(&self) {
-        let engine = self
-            .inner
-            .engine
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
+        let engine = self.inner.engine.lock().await.take();
         if let Some(engine) = engine {
             engine.abort();
             let _ = engine.await;

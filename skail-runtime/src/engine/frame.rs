@@ -240,10 +240,7 @@ impl Frame {
     /// Whether a call waits for its outcome. One that has it and was not polled since does not count:
     /// what keeps the function from polling it is not a step.
     pub(crate) fn waits(&self) -> bool {
-        self.lock()
-            .slots
-            .values()
-            .any(|slot| matches!(slot, Slot::Waiting(_)))
+        self.lock().waiting > 0
     }
 
     /// How many steps were asked for.

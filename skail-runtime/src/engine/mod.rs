@@ -25,4 +25,4 @@ pub use input::{Arguments, CallArguments, Input};
 
 pub(crate) use scheduler::Scheduler;
 pub(crate) use shared::{MOST_BLOCKING, Settings, Shared};
-pub(crate) use waiters::{Ending, Waiters};
+pub(crate) use waiters::{Ending, Waiter, Waiters};

@@ -3,7 +3,7 @@
 //! Owns the drivers' tasks, the leases' renewal and the order of a shutdown. Must never look into a
 //! history.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use tokio::sync::watch;
@@ -32,8 +32,6 @@ pub(crate) struct Scheduler {
     shared: Arc<Shared>,
     drivers: JoinSet<DriverEnd>,
     working: HashMap<Id, Working>,
-    /// The executions that are in memory.
-    ids: HashSet<ExecutionId>,
     /// Leases of executions that cannot be worked on: kept, so that this process does not claim them
     /// again and again.
     set_aside: Vec<Lease>,
@@ -66,7 +64,6 @@ impl Scheduler {
             shared,
             drivers: JoinSet::new(),
             working: HashMap::new(),
-            ids: HashSet::new(),
             set_aside: Vec::new(),
             stopping,
             renew_at,
@@ -195,6 +192,7 @@ impl Scheduler {
         let full = claimed.claims.len() == limit;
         for claim in claimed.claims {
             let id = claim.header.id.clone();
+            self.shared.waiters.mended(&id);
             let lease = claim.lease.clone();
             let shared = Arc::clone(&self.shared);
             let mut working = Some(shared.clock.working());
@@ -282,10 +280,9 @@ impl Scheduler {
                 true
             }
             Change::AtRest(id, _) => {
-                // An execution of this worker is told by its driver, with the result in hand.
-                if !self.ids.contains(&id) {
-                    self.shared.waiters.tell(&id, Ending::AskTheStore);
-                }
+                // Most have been told by then by the driver, with the result in hand. But it may have been
+                // another worker's, or one of ours that was let go between its commit and its word.
+                self.shared.waiters.tell(&id, Ending::AskTheStore);
                 false
             }
         }
@@ -312,6 +309,21 @@ impl Scheduler {
         self.renew_at = next_renewal(&self.shared);
         self.renew_again_at = None;
         Ok(())
+    }
+}
+
+impl Drop for Scheduler {
+    /// However it ends, nobody waits for it any longer.
+    fn drop(&mut self) {
+        let error = if std::thread::panicking() {
+            let cause = "the scheduler panicked; the panic's own text is on standard error";
+            StoreError::Stopped {
+                cause: cause.into(),
+            }
+        } else {
+            StoreError::Closed
+        };
+        self.shared.waiters.close(&error);
     }
 }
 

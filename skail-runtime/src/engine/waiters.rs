@@ -3,7 +3,10 @@
 //! Owns nothing durable: a waiter that is lost asks the store.
 
 use std::collections::HashMap;
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
 
 use tokio::sync::oneshot;
 
@@ -35,32 +38,70 @@ struct Waiting {
     closed: Option<StoreError>,
 }
 
+fn lock(waiting: &Mutex<Waiting>) -> MutexGuard<'_, Waiting> {
+    waiting.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Resolves to how the execution came to rest. Dropped before, it leaves nothing behind: most results are
+/// asked for when they have long been there.
+#[derive(Debug)]
+pub(crate) struct Waiter {
+    id: ExecutionId,
+    receiver: oneshot::Receiver<Arc<Ending>>,
+    waiting: Arc<Mutex<Waiting>>,
+}
+
+impl Future for Waiter {
+    type Output = Result<Arc<Ending>, oneshot::error::RecvError>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        Pin::new(&mut self.get_mut().receiver).poll(cx)
+    }
+}
+
+impl Drop for Waiter {
+    fn drop(&mut self) {
+        if self.receiver.is_terminated() {
+            return;
+        }
+        self.receiver.close();
+        let mut waiting = lock(&self.waiting);
+        if let Some(senders) = waiting.senders.get_mut(&self.id) {
+            senders.retain(|sender| !sender.is_closed());
+            if senders.is_empty() {
+                waiting.senders.remove(&self.id);
+            }
+        }
+    }
+}
+
 /// See the module.
 #[derive(Debug, Default)]
 pub(crate) struct Waiters {
-    waiting: Mutex<Waiting>,
+    waiting: Arc<Mutex<Waiting>>,
     /// Executions that this process cannot work on, and why.
     broken: Mutex<HashMap<ExecutionId, StoreError>>,
 }
 
 impl Waiters {
     fn lock(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.waiting)
     }
 
     /// Registers one more waiter. To lose no ending, register first and look at the store after.
-    pub(crate) fn register(&self, id: &ExecutionId) -> oneshot::Receiver<Arc<Ending>> {
+    pub(crate) fn register(&self, id: &ExecutionId) -> Waiter {
         let (sender, receiver) = oneshot::channel();
         let mut waiting = self.lock();
         if let Some(error) = &waiting.closed {
             let _ = sender.send(Arc::new(Ending::Broken(error.clone())));
-            return receiver;
+        } else {
+            waiting.senders.entry(id.clone()).or_default().push(sender);
         }
-        let senders = waiting.senders.entry(id.clone()).or_default();
-        // Waiters that went away are forgotten here, so that polling with a timeout leaves nothing.
-        senders.retain(|sender| !sender.is_closed());
-        senders.push(sender);
-        receiver
+        Waiter {
+            id: id.clone(),
+            receiver,
+            waiting: Arc::clone(&self.waiting),
+        }
     }
 
     /// Tells all who wait for this execution.
@@ -97,6 +138,14 @@ impl Waiters {
         self.tell(id, Ending::Broken(error));
     }
 
+    /// An execution that was set aside can be worked on after all: it was deleted and started again.
+    pub(crate) fn mended(&self, id: &ExecutionId) {
+        self.broken
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(id);
+    }
+
     /// Why this process cannot work on an execution, if it can't.
     pub(crate) fn broken(&self, id: &ExecutionId) -> Option<StoreError> {
         self.broken
@@ -104,5 +153,26 @@ impl Waiters {
             .unwrap_or_else(PoisonError::into_inner)
             .get(id)
             .cloned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn who_stops_waiting_leaves_nothing_and_takes_nothing_from_others() {
+        let waiters = Waiters::default();
+        let id = ExecutionId::generate();
+        let stays = waiters.register(&id);
+        let goes = waiters.register(&id);
+        drop(goes);
+        waiters.tell(&id, Ending::AskTheStore);
+        stays.await.expect("it is told");
+
+        for _ in 0..1_000 {
+            drop(waiters.register(&ExecutionId::generate()));
+        }
+        assert!(waiters.lock().senders.is_empty());
     }
 }

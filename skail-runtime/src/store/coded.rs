@@ -4,6 +4,7 @@
 //! and never let one past the codec.
 
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::{
@@ -11,7 +12,7 @@ use super::{
     NewExecution, Page, Query, Sent, Store, StoreError,
 };
 use crate::clock::{BoxFuture, Timestamp};
-use crate::codec::{Codec, Payload};
+use crate::codec::{Codec, CodecError, Payload};
 use crate::history::Event;
 use crate::ids::{ExecutionId, Sequence};
 
@@ -28,7 +29,8 @@ impl CodedStore {
 
     fn encode(&self, id: &ExecutionId, event: &mut Event) -> Result<(), StoreError> {
         event.map_payloads(|payload| {
-            let stored = self.codec.encode(payload.as_bytes()).map_err(|error| {
+            let encoded = caught(|| self.codec.encode(payload.as_bytes()));
+            let stored = encoded.map_err(|error| {
                 // Nothing was written, so this is no damage: a key server that is down, for instance.
                 StoreError::Unavailable {
                     reason: format!(
@@ -42,17 +44,26 @@ impl CodedStore {
 
     fn decode(&self, id: &ExecutionId, event: &mut Event) -> Result<(), StoreError> {
         event.map_payloads(|payload| {
-            let plain =
-                self.codec
-                    .decode(payload.as_bytes())
-                    .map_err(|error| StoreError::Damaged {
-                        execution: id.clone(),
-                        what: "a payload".to_owned(),
-                        reason: format!("the codec cannot decode it: {error}"),
-                    })?;
+            let decoded = caught(|| self.codec.decode(payload.as_bytes()));
+            let plain = decoded.map_err(|error| StoreError::Damaged {
+                execution: id.clone(),
+                what: "a payload".to_owned(),
+                reason: format!("the codec cannot decode it: {error}"),
+            })?;
             Ok(Payload::from_bytes(&plain))
         })
     }
+}
+
+/// A codec is the user's: its panic is an error of one payload and not the end of who asked for it.
+fn caught(work: impl FnOnce() -> Result<Vec<u8>, CodecError>) -> Result<Vec<u8>, CodecError> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        let text = panic
+            .downcast_ref::<&str>()
+            .copied()
+            .or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+        Err(format!("it panicked: {}", text.unwrap_or("without a text")).into())
+    })
 }
 
 impl fmt::Debug for CodedStore {

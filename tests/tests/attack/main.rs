@@ -11,3 +11,5 @@ mod support;
 
 mod answers;
 mod blocking;
+mod endings;
+mod lives;
