@@ -14,8 +14,9 @@ use std::sync::Arc;
 use disk::child::{self, say, variable};
 use disk::load;
 use skail_runtime::clock::Timestamp;
+use skail_runtime::history::Status;
 use skail_runtime::store::{
-    Claim, ClaimRequest, Commit, Durability, SledStore, Store as _, StoreError,
+    Claim, ClaimRequest, Commit, Durability, HeaderChange, SledStore, Store as _, StoreError,
 };
 use skail_runtime::{ExecutionId, Sequence, WorkerId};
 
@@ -258,6 +259,38 @@ async fn no_value_is_large_enough_for_a_file_of_its_own() {
         std::fs::read_dir(path.join("sled/blobs")).map_or(0, Iterator::count),
         0
     );
+}
+
+#[tokio::test]
+async fn a_large_header_leaves_nothing_behind_when_it_changes() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("store");
+    let store = SledStore::open(&path).unwrap();
+    let mut new = load::execution("s1");
+    new.header.tags = [("tag".to_owned(), "t".repeat(20_000))].into();
+    store.create(new).await.unwrap();
+    for round in 1..30 {
+        let lease = claim(&store).await.pop().unwrap().lease;
+        let commit = Commit {
+            lease,
+            first: Sequence(round),
+            events: vec![load::event("s1", round)],
+            consumed: Vec::new(),
+            header: Some(HeaderChange {
+                at: Timestamp::from_millis(1),
+                status: Status::Running,
+                due: Some(Timestamp::from_millis(round as i64)),
+                problem: Some("p".repeat(round as usize * 100)),
+            }),
+            release: true,
+        };
+        store.commit(commit).await.unwrap();
+    }
+    store.close().await.unwrap();
+    drop(store);
+    let tree = sled::open(path.join("sled")).unwrap();
+    let parts = tree.scan_prefix("c").count();
+    assert!((5..=14).contains(&parts), "{parts} parts");
 }
 
 #[test]

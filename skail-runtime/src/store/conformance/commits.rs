@@ -290,3 +290,58 @@ pub(super) async fn headers_can_change_often<S: Subject>(subject: &S) {
         .await
         .unwrap();
 }
+
+pub(super) async fn what_is_read_during_changes_is_whole<S: Subject>(subject: &S) {
+    let store = Arc::new(subject.fresh().await);
+    let done = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let readers: Vec<_> = (0..3)
+        .map(|_| {
+            let (store, done) = (Arc::clone(&store), Arc::clone(&done));
+            async move {
+                let mut reads = 0;
+                while !done.load(std::sync::atomic::Ordering::SeqCst) {
+                    // Either there is nothing, or a history from its beginning.
+                    let header = store.header(&id("a")).await.unwrap();
+                    let events = store.history(&id("a"), Sequence(0), 100).await.unwrap();
+                    store.last_event(&id("a")).await.unwrap();
+                    if let Some(crate::history::Event::Started { .. }) | None = events.first() {
+                        reads += usize::from(header.is_some());
+                    } else {
+                        panic!("a history that does not begin: {events:?}");
+                    }
+                }
+                reads
+            }
+        })
+        .collect();
+    let writer = {
+        let (store, done) = (Arc::clone(&store), Arc::clone(&done));
+        async move {
+            for round in 0..40 {
+                let mut new = new("a", "f", 1);
+                // A header that is large, too.
+                new.header.tags = [("tag".to_owned(), filler(6_000))].into();
+                create(&*store, new).await;
+                let lease = claim_one(&*store, 1, 1_000_000).await.lease;
+                for length in 1..8 {
+                    let size = if round % 2 == 0 { 9_000 } else { 10 };
+                    let mut commit = commit(&lease, length, vec![step(1, size)]);
+                    commit.header = (length % 2 == 0).then(|| change(Status::Running, Some(1)));
+                    store.commit(commit).await.unwrap();
+                }
+                let last = leave(&lease, 8, vec![completed()], Status::Completed, None);
+                store.commit(last).await.unwrap();
+                assert_eq!(store.delete(vec![id("a")]).await.unwrap(), 1);
+            }
+            done.store(true, std::sync::atomic::Ordering::SeqCst);
+            0
+        }
+    };
+    let mut tasks = tokio::task::JoinSet::new();
+    tasks.spawn(writer);
+    readers
+        .into_iter()
+        .for_each(|reader| drop(tasks.spawn(reader)));
+    let reads: usize = tasks.join_all().await.into_iter().sum();
+    assert!(reads > 0);
+}

@@ -120,6 +120,7 @@ pub async fn run_all<S: Subject>(subject: &S, extent: Extent) {
             commits_of_many_executions_do_not_mix
             a_dropped_commit_happened_whole_or_not_at_all
             headers_can_change_often
+            what_is_read_during_changes_is_whole
             ;
         claims:
             only_what_is_due_is_claimed_oldest_first

@@ -37,6 +37,8 @@ pub(super) struct Books {
     pub(super) reported: HashSet<ExecutionId>,
     /// Due records that were put together again.
     pub(super) repaired: Vec<(DueKey, DueRecord)>,
+    /// Keys to which nothing refers once the group is durable in which they were left.
+    pub(super) obsolete: Vec<Vec<u8>>,
     /// Executions whose remains are still to be deleted.
     pub(super) deleted: VecDeque<Stamp>,
 }
@@ -173,8 +175,12 @@ impl Books {
                 let value = group.value(number, record::encode(&before.events), &self.stamps);
                 operations.push((keys::events(number, before.first), Some(value)));
             }
-            let value = group.value(number, record::encode(execution), &self.stamps);
-            operations.push((keys::header(&id), Some(value)));
+            operations.push(put_header(
+                group,
+                execution,
+                &self.stamps,
+                &mut self.obsolete,
+            ));
             if change.status.at_rest() {
                 group.tell(Change::AtRest(id.clone(), change.status));
             }
@@ -215,8 +221,12 @@ impl Books {
             suspect = self.agenda.withdraw(execution);
             execution.header.due = Some(mail.at);
             execution.entered = Some(self.stamps.next().0);
-            let value = group.value(number, record::encode(execution), &self.stamps);
-            operations.push((keys::header(id), Some(value)));
+            operations.push(put_header(
+                group,
+                execution,
+                &self.stamps,
+                &mut self.obsolete,
+            ));
             group.tell(Change::Claimable);
         }
         if let Some(execution) = at_large {
@@ -266,8 +276,8 @@ impl Books {
                 execution.entered = Some(self.stamps.next().0);
                 written = enter(group, due, execution, owned.length, false, false);
                 let number = Stamp(execution.number);
-                let value = group.value(number, record::encode(execution), &self.stamps);
-                group.commit(number, vec![(keys::header(id), Some(value))], true);
+                let put = put_header(group, execution, &self.stamps, &mut self.obsolete);
+                group.commit(number, vec![put], true);
                 group.touched.insert(id.clone());
             }
             let entry = entry(execution, written, owned.length, false);
@@ -330,6 +340,20 @@ impl Books {
         group.executions.insert(id.clone(), None);
         Ok(true)
     }
+}
+
+/// The put of an execution's record.
+fn put_header(
+    group: &mut Group,
+    execution: &mut Execution,
+    stamps: &Stamps,
+    obsolete: &mut Vec<Vec<u8>>,
+) -> Operation {
+    let number = Stamp(execution.number);
+    let value = group.value(number, record::encode(execution), stamps);
+    let before = std::mem::replace(&mut execution.parts, record::parts(&value));
+    obsolete.extend(before.into_iter().flat_map(|parts| parts.keys(number)));
+    (keys::header(&execution.header.id), Some(value))
 }
 
 /// Enters an execution into the group's due records.

@@ -62,6 +62,8 @@ impl Entering {
         }
         let finished = self.books.agenda.finished();
         group.loose(finished.into_iter().map(|key| (key.bytes(), None)));
+        let obsolete = std::mem::take(&mut self.books.obsolete);
+        group.loose(obsolete.into_iter().map(|key| (key, None)));
         if let Some(number) = self.books.deleted.pop_front() {
             match read::remains(&self.books.tree, number, REMAINS_PER_GROUP) {
                 Ok(keys) => {

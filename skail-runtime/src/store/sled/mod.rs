@@ -53,7 +53,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use tokio::sync::oneshot;
+use tokio::sync::{Semaphore, oneshot};
 
 pub use self::error::OpenError;
 use self::gate::Gate;
@@ -68,6 +68,9 @@ use super::{
 use crate::clock::{BoxFuture, Timestamp};
 use crate::history::Event;
 use crate::ids::{ExecutionId, Sequence};
+
+/// The most threads that read at the same time: more would only wait for the same cores and disk.
+const READERS: usize = 8;
 
 /// How long a handle that is dropped waits for its thread, so that the directory is free afterwards.
 const PARTING: Duration = Duration::from_secs(5);
@@ -89,6 +92,7 @@ const PARTING: Duration = Duration::from_secs(5);
 pub struct SledStore {
     path: PathBuf,
     shared: Arc<Shared>,
+    readers: Arc<Semaphore>,
     stamps: Arc<Stamps>,
     requests: mpsc::Sender<Request>,
     /// Disconnected when the keeper's thread has ended.
@@ -160,6 +164,7 @@ impl SledOptions {
         let store = SledStore {
             path: path.to_owned(),
             shared: Arc::clone(&shared),
+            readers: Arc::new(Semaphore::new(READERS)),
             stamps: Arc::clone(&opened.books.stamps),
             requests,
             ended: Mutex::new(ended),
@@ -229,8 +234,14 @@ impl SledStore {
         pass: impl FnOnce(&Gate) + Send + 'static,
     ) -> BoxFuture<'_, Result<T, StoreError>> {
         let shared = Arc::clone(&self.shared);
+        let readers = Arc::clone(&self.readers);
         Box::pin(async move {
-            let reading = tokio::task::spawn_blocking(move || shared.read(read, pass));
+            let permit = readers.acquire_owned().await;
+            let reading = tokio::task::spawn_blocking(move || {
+                let answer = shared.read(read, pass);
+                drop(permit);
+                answer
+            });
             reading.await.unwrap_or_else(|panicked| {
                 Err(StoreError::Unavailable {
                     reason: format!("sled panicked while it read: {panicked}"),

@@ -32,6 +32,7 @@ impl NewRecord {
             entered: None,
             started,
             latest: None,
+            parts: None,
         };
         let record = record::encode(&execution);
         Self {

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use ::sled::Tree;
 
 use super::keys::{self, DueKey, Stamp};
-use super::record::{self, DueEntry, DueRecord, Execution, Mail};
+use super::record::{self, DueEntry, DueRecord, Execution, Latest, Mail};
 use crate::clock::Timestamp;
 use crate::history::{Event, Status};
 use crate::ids::{ExecutionId, Sequence};
@@ -20,18 +20,7 @@ const MAX_LOOKED_AT: usize = 10_000;
 
 /// An execution's record.
 pub(super) fn execution(tree: &Tree, id: &ExecutionId) -> Result<Option<Execution>, StoreError> {
-    let damaged = |reason: String| damaged(id, "its header", reason);
-    let Some(value) = tree
-        .get(keys::header(id))
-        .map_err(|error| damaged(error.to_string()))?
-    else {
-        return Ok(None);
-    };
-    let execution: Execution = record::read(tree, &value).map_err(damaged)?;
-    if execution.header.id != *id {
-        return Err(damaged(format!("it is that of `{}`", execution.header.id)));
-    }
-    Ok(Some(execution))
+    settled(tree, id, Ok)
 }
 
 /// At most `limit` events from `from` on.
@@ -41,12 +30,97 @@ pub(super) fn history(
     from: Sequence,
     limit: usize,
 ) -> Result<Vec<Event>, StoreError> {
-    let Some(execution) = execution(tree, id)? else {
-        return Ok(Vec::new());
+    let events = settled(tree, id, |execution| events(tree, execution, from, limit))?;
+    Ok(events.unwrap_or_default())
+}
+
+/// The last event of an execution's history.
+pub(super) fn last_event(tree: &Tree, id: &ExecutionId) -> Result<Option<Event>, StoreError> {
+    let event = settled(tree, id, |execution| {
+        let apart = last_commit(tree, &execution)?;
+        let latest = execution.latest.map(|latest| (latest.first, latest.events));
+        // What a header has handed on may stand in two places; either is as good.
+        let last = latest
+            .into_iter()
+            .chain(apart)
+            .max_by_key(|(first, _)| *first);
+        Ok(match last {
+            Some((_, mut events)) => events.pop(),
+            None => execution.started,
+        })
+    })?;
+    Ok(event.flatten())
+}
+
+/// At most `limit` messages, oldest first.
+pub(super) fn inbox(
+    tree: &Tree,
+    id: &ExecutionId,
+    limit: usize,
+) -> Result<Vec<(MessageId, Message)>, StoreError> {
+    let messages = settled(tree, id, |execution| {
+        let mut messages = Vec::new();
+        let keys = keys::messages_of(Stamp(execution.number));
+        for found in tree.scan_prefix(keys).take(limit) {
+            let (key, value) =
+                found.map_err(|error| damaged(id, "its inbox", error.to_string()))?;
+            let mail: Mail = record::read(tree, &value)
+                .map_err(|reason| damaged(id, "a message in its inbox", reason))?;
+            let number = keys::message_number(&key).unwrap_or_default();
+            messages.push((MessageId(number), mail.message));
+        }
+        Ok(messages)
+    })?;
+    Ok(messages.unwrap_or_default())
+}
+
+/// Reads what belongs to an execution; `None` if there is none. What looks damaged because it was being
+/// changed or deleted meanwhile is read again.
+fn settled<T>(
+    tree: &Tree,
+    id: &ExecutionId,
+    read: impl Fn(Execution) -> Result<T, StoreError>,
+) -> Result<Option<T>, StoreError> {
+    let damaged = |reason: String| damaged(id, "its header", reason);
+    let header = || {
+        let value = tree.get(keys::header(id));
+        value.map_err(|error| damaged(error.to_string()))
     };
+    let mut value = header()?;
+    loop {
+        let Some(bytes) = &value else {
+            return Ok(None);
+        };
+        let execution = record::read::<Execution>(tree, bytes).map_err(damaged);
+        let answer = execution.and_then(|mut execution| {
+            if execution.header.id != *id {
+                return Err(damaged(format!("it is that of `{}`", execution.header.id)));
+            }
+            execution.parts = record::parts(bytes);
+            read(execution)
+        });
+        if answer.is_ok() {
+            return answer.map(Some);
+        }
+        let now = header()?;
+        if now == value {
+            return answer.map(Some);
+        }
+        value = now;
+    }
+}
+
+fn events(
+    tree: &Tree,
+    execution: Execution,
+    from: Sequence,
+    limit: usize,
+) -> Result<Vec<Event>, StoreError> {
     let number = Stamp(execution.number);
     let mut history = History {
-        execution,
+        id: execution.header.id,
+        started: execution.started,
+        latest: execution.latest,
         events: Vec::new(),
         next: from,
         limit,
@@ -69,13 +143,18 @@ pub(super) fn history(
         if first > history.next {
             return Err(history.missing());
         }
-        let events: Vec<Event> = record::read(tree, &value)
-            .map_err(|reason| damaged(id, &format!("event {first} of its history"), reason))?;
+        let what = || format!("event {first} of its history");
+        let events: Vec<Event> =
+            record::read(tree, &value).map_err(|reason| damaged(&history.id, &what(), reason))?;
         history.take(first, events);
     }
     history.take_from_header();
-    let latest = history.execution.latest.as_ref();
-    if history.events.len() < limit && latest.is_some_and(|latest| latest.first > history.next) {
+    if history.events.len() < limit
+        && history
+            .latest
+            .as_ref()
+            .is_some_and(|latest| latest.first > history.next)
+    {
         return Err(history.missing());
     }
     Ok(history.events)
@@ -83,7 +162,9 @@ pub(super) fn history(
 
 /// A history as far as it is put together.
 struct History {
-    execution: Execution,
+    id: ExecutionId,
+    started: Option<Event>,
+    latest: Option<Latest>,
     events: Vec<Event>,
     next: Sequence,
     limit: usize,
@@ -93,11 +174,8 @@ impl History {
     /// Takes what comes next out of a commit. Events that a header has handed on stand in two places.
     fn take(&mut self, first: Sequence, events: Vec<Event>) {
         let known = usize::try_from(self.next.0.saturating_sub(first.0)).unwrap_or(usize::MAX);
-        for event in events
-            .into_iter()
-            .skip(known)
-            .take(self.limit - self.events.len())
-        {
+        let room = self.limit - self.events.len();
+        for event in events.into_iter().skip(known).take(room) {
             self.events.push(event);
             self.next = self.next.next();
         }
@@ -106,30 +184,23 @@ impl History {
     /// Takes what comes next out of what stands with the header.
     fn take_from_header(&mut self) {
         if self.next == Sequence(0)
-            && let Some(started) = self.execution.started.take()
+            && let Some(started) = self.started.take()
         {
             self.take(Sequence(0), vec![started]);
         }
-        if let Some(latest) = self
-            .execution
-            .latest
-            .take_if(|latest| latest.first <= self.next)
-        {
+        let next = self.next;
+        if let Some(latest) = self.latest.take_if(|latest| latest.first <= next) {
             self.take(latest.first, latest.events);
         }
     }
 
     fn missing(&self) -> StoreError {
         let what = format!("event {} of its history", self.next);
-        damaged(
-            &self.execution.header.id,
-            &what,
-            "it is not there".to_owned(),
-        )
+        damaged(&self.id, &what, "it is not there".to_owned())
     }
 
     fn unreadable(&self, error: &::sled::Error) -> StoreError {
-        damaged(&self.execution.header.id, "its history", error.to_string())
+        damaged(&self.id, "its history", error.to_string())
     }
 }
 
@@ -143,27 +214,6 @@ pub(super) fn length(tree: &Tree, execution: &Execution) -> Result<Sequence, Sto
     let apart =
         last_commit(tree, execution)?.map_or(0, |(first, events)| first.0 + events.len() as u64);
     Ok(Sequence(started.max(latest).max(apart)))
-}
-
-/// The last event of an execution's history.
-pub(super) fn last_event(tree: &Tree, id: &ExecutionId) -> Result<Option<Event>, StoreError> {
-    let Some(mut execution) = execution(tree, id)? else {
-        return Ok(None);
-    };
-    let apart = last_commit(tree, &execution)?;
-    let latest = execution
-        .latest
-        .take()
-        .map(|latest| (latest.first, latest.events));
-    // What a header has handed on may stand in two places; either is as good.
-    let last = latest
-        .into_iter()
-        .chain(apart)
-        .max_by_key(|(first, _)| *first);
-    Ok(match last {
-        Some((_, mut events)) => events.pop(),
-        None => execution.started,
-    })
 }
 
 /// The last commit whose events stand apart from the header.
@@ -181,29 +231,6 @@ fn last_commit(
     let events = record::read(tree, &value)
         .map_err(|reason| damaged(id, &format!("event {first} of its history"), reason))?;
     Ok(Some((first, events)))
-}
-
-/// At most `limit` messages, oldest first.
-pub(super) fn inbox(
-    tree: &Tree,
-    id: &ExecutionId,
-    limit: usize,
-) -> Result<Vec<(MessageId, Message)>, StoreError> {
-    let Some(execution) = execution(tree, id)? else {
-        return Ok(Vec::new());
-    };
-    let mut messages = Vec::new();
-    for found in tree
-        .scan_prefix(keys::messages_of(Stamp(execution.number)))
-        .take(limit)
-    {
-        let (key, value) = found.map_err(|error| damaged(id, "its inbox", error.to_string()))?;
-        let mail: Mail = record::read(tree, &value)
-            .map_err(|reason| damaged(id, "a message in its inbox", reason))?;
-        let number = keys::message_number(&key).unwrap_or_default();
-        messages.push((MessageId(number), mail.message));
-    }
-    Ok(messages)
 }
 
 /// Whether the execution has a message.

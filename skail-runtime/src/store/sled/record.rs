@@ -38,6 +38,23 @@ pub(super) struct Execution {
     /// The events of the commit that changed the header last, unless they are large.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) latest: Option<Latest>,
+    /// The parts in which this record stands, if it is large: the next one has parts of its own.
+    #[serde(skip)]
+    pub(super) parts: Option<Parts>,
+}
+
+/// The parts of a record that was cut.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Parts {
+    stamp: Stamp,
+    count: u32,
+}
+
+impl Parts {
+    /// Their keys, for a record of the execution `number`.
+    pub(super) fn keys(self, number: Stamp) -> impl Iterator<Item = Vec<u8>> {
+        (0..self.count).map(move |index| keys::part(number, self.stamp, index))
+    }
 }
 
 impl Execution {
@@ -169,6 +186,18 @@ pub(super) fn read<T: DeserializeOwned>(tree: &Tree, value: &[u8]) -> Result<T, 
         None => return Err("it is empty".to_owned()),
     };
     decoded.map_err(|error| error.to_string())
+}
+
+/// The parts in which a record stands, if it is large and can be read.
+pub(super) fn parts(value: &[u8]) -> Option<Parts> {
+    let (&CUT, record) = value.split_last()? else {
+        return None;
+    };
+    let cut: Cut = decode_record(record).ok()?;
+    Some(Parts {
+        stamp: Stamp(cut.stamp),
+        count: cut.parts,
+    })
 }
 
 fn join(tree: &Tree, cut: &Cut) -> Result<Vec<u8>, String> {

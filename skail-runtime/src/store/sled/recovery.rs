@@ -95,6 +95,7 @@ pub(super) fn open(path: &Path, durability: Durability, sizes: Sizes) -> Result<
         stamps: Arc::new(stamps),
         mail: tree.scan_prefix(keys::MESSAGES).next().is_some(),
         reported: HashSet::new(),
+        obsolete: Vec::new(),
         repaired: Vec::new(),
         deleted: unfinished_deletions(&tree).map_err(|error| unreadable(&place, &error))?,
         tree,
