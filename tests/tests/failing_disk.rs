@@ -14,7 +14,7 @@
 mod disk;
 
 use std::path::Path;
-use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -31,21 +31,18 @@ struct Failing {
     error: i32,
     syncs: bool,
     left: Arc<AtomicI64>,
-    /// How often it was called after the first failure.
-    after: Arc<AtomicU32>,
 }
 
 impl Observer for Failing {
     fn before(&self, call: Call<'_>) -> Option<isize> {
         let hit = match call {
-            Call::Write { offset, .. } => !self.syncs && offset.is_some(),
+            Call::Write { .. } => !self.syncs,
             Call::Sync { .. } => self.syncs,
             _ => false,
         };
         if !hit || self.left.fetch_sub(1, Ordering::SeqCst) > 1 {
             return None;
         }
-        self.after.fetch_add(1, Ordering::SeqCst);
         unsafe { *libc::__errno_location() = self.error };
         Some(-1)
     }
@@ -105,6 +102,73 @@ fn a_failed_write_stops_the_store_and_loses_nothing() {
     }
 }
 
+/// Whichever write of an opening finds the disk full: it says so, and with room it opens again.
+#[test]
+fn an_opening_on_a_full_disk_says_so_and_harms_nothing() {
+    for fresh in [true, false] {
+        let directory = tempfile::tempdir().unwrap();
+        let store = directory.path().join("store");
+        let (mut refused, mut before) = (0, Vec::new());
+        for at in 1.. {
+            if fresh {
+                let _ = std::fs::remove_dir_all(&store);
+            } else if at == 1 {
+                let mut process = child::start("works_on_a_failing_disk", &failing(&store, 60));
+                while process.line().is_some() {}
+                before = read_back(&store);
+                assert!(before.len() > 3);
+            }
+            let mut process = child::start("opens_on_a_full_disk", &failing(&store, at));
+            let said = process.line().expect("it says how it went");
+            assert!(process.end(), "write {at}");
+            assert_eq!(read_back(&store), before, "write {at}");
+            if said == "opened" {
+                break;
+            }
+            assert!(
+                said.contains("disk has room") && said.contains("No space left"),
+                "write {at}: {said}"
+            );
+            refused += 1;
+        }
+        assert!(refused > 2, "only {refused} writes");
+    }
+}
+
+fn failing(store: &Path, at: u32) -> [(&'static str, String); 4] {
+    [
+        ("SKAIL_FAILING", store.display().to_string()),
+        ("SKAIL_ERROR", libc::ENOSPC.to_string()),
+        ("SKAIL_SYNCS", false.to_string()),
+        ("SKAIL_AT", at.to_string()),
+    ]
+}
+
+/// What the other processes run; as a test of its own it does nothing.
+#[test]
+fn opens_on_a_full_disk() {
+    let Some(path) = variable("SKAIL_FAILING") else {
+        return;
+    };
+    observe_failures();
+    match SledStore::open(path) {
+        Ok(_) => say("opened"),
+        Err(error) => say(&error.to_string()),
+    }
+}
+
+fn observe_failures() -> Arc<AtomicI64> {
+    let left = Arc::new(AtomicI64::new(
+        variable("SKAIL_AT").unwrap().parse().unwrap(),
+    ));
+    calls::observe(Failing {
+        error: variable("SKAIL_ERROR").unwrap().parse().unwrap(),
+        syncs: variable("SKAIL_SYNCS").unwrap().parse().unwrap(),
+        left: Arc::clone(&left),
+    });
+    left
+}
+
 fn read_back(store: &Path) -> Vec<(String, u64)> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .build()
@@ -124,16 +188,7 @@ async fn works_on_a_failing_disk() {
         return;
     };
     let store = Arc::new(SledStore::open(path).unwrap());
-    let left = Arc::new(AtomicI64::new(
-        variable("SKAIL_AT").unwrap().parse().unwrap(),
-    ));
-    let after = Arc::<AtomicU32>::default();
-    calls::observe(Failing {
-        error: variable("SKAIL_ERROR").unwrap().parse().unwrap(),
-        syncs: variable("SKAIL_SYNCS").unwrap().parse().unwrap(),
-        left: Arc::clone(&left),
-        after: Arc::clone(&after),
-    });
+    let left = observe_failures();
     load::run(&store, &Arc::<Heard>::default(), "s", 24, u64::MAX).await;
     // The disk is well again, but the store does not trust it any more.
     left.store(i64::MAX, Ordering::SeqCst);

@@ -161,9 +161,18 @@ fn is_locked(error: &::sled::Error) -> bool {
 }
 
 fn unreadable(place: &Place, error: &::sled::Error) -> OpenError {
-    OpenError::Unreadable {
-        path: place.tree(),
-        reason: error.to_string(),
+    match error {
+        // A full disk, for one, is no damage.
+        ::sled::Error::Io(error) => {
+            let source = error.raw_os_error().map(std::io::Error::from_raw_os_error);
+            let source =
+                source.unwrap_or_else(|| std::io::Error::new(error.kind(), error.to_string()));
+            OpenError::io(&place.tree(), "read and written", source)
+        }
+        error => OpenError::Unreadable {
+            path: place.tree(),
+            reason: error.to_string(),
+        },
     }
 }
 
