@@ -66,6 +66,12 @@ pub trait Clock: fmt::Debug + Send + Sync + 'static {
     fn working(&self) -> WorkGuard {
         WorkGuard(None)
     }
+
+    /// Resolves when a body that has not ended by then may be taken to wait for time to pass; `None` on a
+    /// clock that passes by itself.
+    fn settle(&self) -> Option<BoxFuture<'static, ()>> {
+        None
+    }
 }
 
 /// Holds a virtual clock still while it lives; see [`Clock::working`].

@@ -1,6 +1,6 @@
 //! Runs command bodies, each attempt as a task of its own.
 //!
-//! Owns the task of an attempt: its place under the bound on running commands, its timeout, its panics.
+//! Owns the task of an attempt: its wait for a place, its timeout, its panics.
 //! Must never decide what follows from an attempt's end, and never touch a history.
 
 use std::any::Any;
@@ -11,14 +11,15 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use tokio::sync::{OwnedSemaphorePermit, mpsc};
+use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 use tracing::Span;
 
 use super::context::{AttemptContext, Current, enter};
 use super::input::Input;
+use super::places::{Place, place};
 use super::shared::Shared;
-use crate::clock::WorkGuard;
+use crate::clock::{BoxFuture, WorkGuard};
 use crate::codec::{Payload, PayloadError};
 use crate::descriptor::{Body, BodyFuture, BodyResult, CommandDescriptor};
 use crate::error::{BodyError, Failure, FailureKind};
@@ -47,6 +48,8 @@ pub(crate) struct AttemptEnd {
 /// See [`AttemptEnd`].
 #[derive(Debug)]
 pub(crate) enum End {
+    /// It has not begun: it has its place, and waits for its start to be recorded.
+    Placed(Place),
     /// The result.
     Completed(Payload),
     /// A failure; another attempt may help.
@@ -70,11 +73,13 @@ impl Drop for Running {
     }
 }
 
-/// Starts an attempt; its end goes into `ends`.
+/// Starts an attempt, in the place that is held for it or in the next that is free; its end goes into
+/// `ends`.
 #[allow(clippy::disallowed_methods, reason = "the engine keeps the handle")]
 pub(crate) fn spawn(
     shared: &Arc<Shared>,
     attempt: Attempt,
+    held: Option<Place>,
     ends: mpsc::UnboundedSender<AttemptEnd>,
 ) -> Running {
     let working = shared.clock.working();
@@ -82,7 +87,10 @@ pub(crate) fn spawn(
     let task = tokio::spawn(async move {
         let position = attempt.context.position;
         let number = attempt.context.attempt.number;
-        let place = place(&shared, attempt.command.body).await;
+        let place = match held {
+            Some(place) => place,
+            None => place(&shared, attempt.command.body).await,
+        };
         let (end, working) = run(&shared, attempt, working, &place).await;
         drop(place);
         // The driver may be gone: then nobody wants the end.
@@ -96,22 +104,27 @@ pub(crate) fn spawn(
     Running(task.abort_handle())
 }
 
-/// A place under the bounds. A blocking body keeps its own until it returns, also when nobody waits for it
-/// any longer: its thread is in use.
-type Place = Arc<Vec<OwnedSemaphorePermit>>;
-
-/// Waits for a place. The one for blocking bodies comes first: who waits for it holds nobody else up.
-async fn place(shared: &Shared, body: Body) -> Place {
-    let bounds = match body {
-        Body::Async(_) => [None, Some(&shared.commands)],
-        Body::Blocking(_) => [Some(&shared.blocking), Some(&shared.commands)],
-    };
-    let mut place = Vec::with_capacity(bounds.len());
-    for bound in bounds.into_iter().flatten() {
-        // The semaphores are never closed.
-        place.extend(Arc::clone(bound).acquire_owned().await);
-    }
-    Arc::new(place)
+/// Waits for a place for the next attempt of a step; that it has one goes into `ends`.
+#[allow(clippy::disallowed_methods, reason = "the engine keeps the handle")]
+pub(crate) fn queue(
+    shared: &Arc<Shared>,
+    body: Body,
+    position: Position,
+    attempt: u32,
+    ends: mpsc::UnboundedSender<AttemptEnd>,
+) -> Running {
+    let working = shared.clock.working();
+    let shared = Arc::clone(shared);
+    let task = tokio::spawn(async move {
+        let end = End::Placed(place(&shared, body).await);
+        let _ = ends.send(AttemptEnd {
+            position,
+            attempt,
+            end,
+            working,
+        });
+    });
+    Running(task.abort_handle())
 }
 
 async fn run(
@@ -152,16 +165,33 @@ async fn run(
     let Some(timeout) = attempt.timeout else {
         return (end_of(body.await), working);
     };
-    // With a timeout it is time that may have to pass, so a virtual clock is let go.
-    let deadline = shared
-        .clock
-        .sleep_until(shared.clock.now().saturating_add(timeout));
+    let due = shared.clock.now().saturating_add(timeout);
+    let mut deadline = shared.clock.sleep_until(due);
+    // With a timeout it is time that may have to pass: a virtual clock is let go, but not before the body
+    // has had its chance to end by itself.
+    tokio::pin!(body);
+    if let Some(settle) = shared.clock.settle() {
+        tokio::select! {
+            biased;
+            ended = &mut body => return (end_of(ended), working),
+            () = settle => {}
+        }
+    }
     drop(working);
-    let mut deadline = deadline;
+    until(shared, body, &mut deadline, timeout).await
+}
+
+/// A body's end, or that of its time.
+async fn until(
+    shared: &Shared,
+    body: impl Future<Output = Ended>,
+    deadline: &mut BoxFuture<'static, ()>,
+    timeout: Duration,
+) -> (End, WorkGuard) {
     tokio::select! {
         biased;
         ended = body => (end_of(ended), shared.clock.working()),
-        () = &mut deadline => {
+        () = deadline => {
             let message = format!("the attempt took longer than its timeout of {timeout:?}");
             let working = shared.clock.working();
             (End::Failed(Failure::new(FailureKind::TimedOut, message)), working)

@@ -75,15 +75,24 @@ pub fn attempt() -> AttemptInfo {
 /// With `#[skail_command(idempotency_key = "charge-{invoice}")]` it is that business key, filled from the
 /// arguments; otherwise it is made of the execution's id, the position and the command's name.
 ///
-/// Outside a command, in a unit test of a body for instance, it is `outside-an-execution`.
+/// Outside a command there is no such key: in a unit test of a body, and in a task or thread that a body
+/// spawned, it is another one at each call, and a warning is logged. Ask in the body and hand it on.
 ///
 /// ```
-/// assert_eq!(skail_runtime::idempotency_key(), "outside-an-execution");
+/// # use skail_runtime::idempotency_key;
+/// assert_ne!(idempotency_key(), idempotency_key());
 /// ```
 #[must_use]
 pub fn idempotency_key() -> String {
     match attempt_context() {
-        None => "outside-an-execution".to_owned(),
+        // One key for all would make a receiver take different effects for the same one.
+        None => {
+            tracing::warn!(
+                "idempotency_key() was called outside of a command's body: it gives a key that is \
+                 different at each call. Ask in the body, and hand it to the tasks that it spawns"
+            );
+            format!("outside-an-execution-{}", uuid::Uuid::now_v7())
+        }
         Some(context) => context.business_key.get().cloned().unwrap_or_else(|| {
             format!(
                 "{}/{}/{}",

@@ -197,15 +197,15 @@ impl<'a> Driver<'a> {
         for asked in self.frame.take_asked() {
             self.steps.ask(asked, now, &mut round);
         }
-        let stopping = self.shared.is_stopping();
-        let due = if stopping {
+        let ready = if self.shared.is_stopping() {
+            self.steps.leave_queue(now);
             Vec::new()
         } else {
-            self.steps.due(now)
+            self.steps.ready(now)
         };
-        round.events.extend(self.steps.starts(&due, now));
+        round.events.extend(self.steps.starts(&ready, now));
         self.record(round).await?;
-        self.steps.start(&due, &self.frame);
+        self.steps.start(&ready, &self.frame);
         Ok(())
     }
 

@@ -4,6 +4,7 @@
 //! knows a store's keys.
 
 mod attempts;
+mod begin;
 mod call;
 mod claimed;
 mod context;
@@ -11,6 +12,7 @@ mod driver;
 mod endings;
 mod frame;
 mod input;
+mod places;
 mod reach;
 mod recorder;
 mod scheduler;

@@ -4,14 +4,14 @@
 //! Must never record anything itself: the driver does, before anything depends on it.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::mpsc;
 
-use super::attempts::{self, Attempt, AttemptEnd, End, Running};
-use super::context::{AttemptContext, AttemptInfo};
-use super::frame::{Asked, Frame};
+use super::attempts::{AttemptEnd, End, Running};
+use super::frame::Asked;
+use super::places::Place;
 use super::shared::Shared;
 use crate::clock::Timestamp;
 use crate::codec::{Payload, PayloadError};
@@ -22,25 +22,29 @@ use crate::ids::{ExecutionId, Position};
 
 /// One step that is under way.
 #[derive(Debug)]
-struct Underway {
-    step: Step,
-    command: &'static CommandDescriptor,
-    policy: CommandPolicy,
-    arguments: Payload,
-    after: u64,
+pub(super) struct Underway {
+    pub(super) step: Step,
+    pub(super) command: &'static CommandDescriptor,
+    pub(super) policy: CommandPolicy,
+    pub(super) arguments: Payload,
+    pub(super) after: u64,
     /// The number of the attempt that runs, or is to run.
-    attempt: u32,
-    previous_delay: Option<Duration>,
+    pub(super) attempt: u32,
+    pub(super) previous_delay: Option<Duration>,
     /// Whether the start of every further attempt is recorded, because one was: the process died in this
     /// step, or may have.
-    watched: bool,
-    stage: Stage,
+    pub(super) watched: bool,
+    pub(super) stage: Stage,
 }
 
 #[derive(Debug)]
-enum Stage {
+pub(super) enum Stage {
     /// Its next attempt starts at this time.
     Waiting(Timestamp),
+    /// Its next attempt waits for a place, so that its start can be recorded then.
+    Queued(#[expect(dead_code, reason = "held to be dropped")] Running),
+    /// It has its place; its start is to be recorded.
+    Placed(Place),
     /// Its body runs; dropped, it is aborted.
     Running(#[expect(dead_code, reason = "held to be dropped")] Running),
 }
@@ -56,15 +60,17 @@ pub(crate) struct Round {
 /// See the module.
 #[derive(Debug)]
 pub(crate) struct Steps {
-    shared: Arc<Shared>,
-    execution: ExecutionId,
-    underway: HashMap<Position, Underway>,
+    pub(super) shared: Arc<Shared>,
+    pub(super) execution: ExecutionId,
+    pub(super) underway: HashMap<Position, Underway>,
     /// The due times of those that wait, so that a look at them costs nothing however many there are.
-    waiting: BTreeSet<(Timestamp, Position)>,
-    sender: mpsc::UnboundedSender<AttemptEnd>,
+    pub(super) waiting: BTreeSet<(Timestamp, Position)>,
+    /// Those that got their places since the last look.
+    pub(super) placed: Vec<Position>,
+    pub(super) sender: mpsc::UnboundedSender<AttemptEnd>,
     /// Whether the last owner may have died in a command of this execution, and no result was recorded
     /// since: then every start is recorded before the body runs.
-    suspect: bool,
+    pub(super) suspect: bool,
 }
 
 impl Steps {
@@ -80,6 +86,7 @@ impl Steps {
                 execution,
                 underway: HashMap::new(),
                 waiting: BTreeSet::new(),
+                placed: Vec::new(),
                 sender,
                 suspect,
             },
@@ -164,6 +171,15 @@ impl Steps {
 
     /// Takes in how an attempt ended.
     pub(crate) fn ended(&mut self, ended: AttemptEnd, now: Timestamp, round: &mut Round) {
+        if let End::Placed(place) = ended.end {
+            if let Some(underway) = self.underway.get_mut(&ended.position)
+                && matches!(underway.stage, Stage::Queued(_))
+            {
+                underway.stage = Stage::Placed(place);
+                self.placed.push(ended.position);
+            }
+            return;
+        }
         let Some(mut underway) = self.take(ended.position) else {
             // Its call was dropped meanwhile: nobody is to get this, in no replay either.
             return;
@@ -174,6 +190,7 @@ impl Steps {
         );
         underway.stage = Stage::Waiting(now);
         match ended.end {
+            End::Placed(_) => {}
             End::Completed(result) => {
                 self.suspect = false;
                 let position = underway.step.position;
@@ -245,68 +262,6 @@ impl Steps {
         self.keep(underway);
     }
 
-    /// The steps whose next attempt is due, in the order of their positions.
-    pub(crate) fn due(&self, now: Timestamp) -> Vec<Position> {
-        let until = (now, Position(u32::MAX));
-        let mut due: Vec<Position> = self
-            .waiting
-            .range(..=until)
-            .map(|(_, position)| *position)
-            .collect();
-        due.sort_unstable();
-        due
-    }
-
-    /// The starts among `due` that must be durable before the body runs.
-    pub(crate) fn starts(&mut self, due: &[Position], now: Timestamp) -> Vec<Event> {
-        let mut starts = Vec::new();
-        for position in due {
-            let Some(underway) = self.underway.get_mut(position) else {
-                continue;
-            };
-            underway.watched |= self.suspect || underway.policy.at_most_once();
-            if underway.watched {
-                starts.push(Event::CommandStarted {
-                    at: now,
-                    step: underway.step.clone(),
-                    attempt: underway.attempt,
-                });
-            }
-        }
-        starts
-    }
-
-    /// Starts the next attempts of these steps.
-    pub(crate) fn start(&mut self, due: &[Position], frame: &Frame) {
-        for position in due {
-            let Some(underway) = self.underway.get_mut(position) else {
-                continue;
-            };
-            frame.begins(underway.after);
-            let context = AttemptContext {
-                execution: self.execution.clone(),
-                position: *position,
-                command: underway.command.name,
-                attempt: AttemptInfo {
-                    number: underway.attempt,
-                    of: underway.policy.retry_count.saturating_add(1),
-                },
-                business_key: OnceLock::new(),
-            };
-            let attempt = Attempt {
-                command: underway.command,
-                context: Arc::new(context),
-                arguments: underway.arguments.clone(),
-                timeout: underway.policy.timeout,
-            };
-            let running = attempts::spawn(&self.shared, attempt, self.sender.clone());
-            let before = std::mem::replace(&mut underway.stage, Stage::Running(running));
-            if let Stage::Waiting(at) = before {
-                self.waiting.remove(&(at, *position));
-            }
-        }
-    }
-
     /// The call of this step was dropped: its body is aborted.
     pub(crate) fn forget(&mut self, position: Position) {
         self.take(position);
@@ -316,6 +271,7 @@ impl Steps {
     pub(crate) fn abort(&mut self) {
         self.underway.clear();
         self.waiting.clear();
+        self.placed.clear();
     }
 
     /// Whether a body runs.

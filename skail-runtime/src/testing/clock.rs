@@ -10,14 +10,18 @@ use std::time::Duration;
 
 use crate::clock::{BoxFuture, Clock, Timestamp, WorkGuard};
 
+/// How long, in real time, a body with a timeout is taken to work before the clock may jump to its
+/// timeout. Long for a body that does something, short for a test.
+const PATIENCE: Duration = Duration::from_millis(50);
+
 /// A clock for tests: when everything waits for time to pass, it jumps to the next due time, so that a
 /// wait of a month takes no time at all. While anything works (a function is polled, a body runs, a
 /// commit is under way) it stands still.
 ///
-/// A command that waits for something real, a socket for instance, counts as working until it ends,
-/// unless it has a timeout: then the clock may jump to the timeout at once. Give such commands no
-/// timeout under this clock, or use the real one. With a timeout even a body that waits for nothing may
-/// end at the timeout's time: it succeeds, and the clock has gone on.
+/// A command that waits for something real, a socket for instance, counts as working until it ends. One
+/// with a timeout counts for 50 ms of real time, and then the clock may jump to its timeout: give such
+/// commands no timeout under this clock, or use the real one. (This needs a tokio runtime with its timer
+/// enabled, as `#[tokio::test]` has it.)
 ///
 /// ```
 /// use std::time::Duration;
@@ -159,6 +163,11 @@ impl Clock for VirtualClock {
             key,
             polled: false,
         })
+    }
+
+    #[allow(clippy::disallowed_methods, reason = "real time is what is meant")]
+    fn settle(&self) -> Option<BoxFuture<'static, ()>> {
+        Some(Box::pin(tokio::time::sleep(PATIENCE)))
     }
 
     fn working(&self) -> WorkGuard {

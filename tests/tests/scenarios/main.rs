@@ -20,6 +20,7 @@ mod interrupted;
 mod misplaced;
 mod panics;
 mod payloads;
+mod places;
 mod redelivery;
 mod restart;
 mod resume;
