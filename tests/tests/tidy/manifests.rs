@@ -1,7 +1,7 @@
 //! The manifests of the packages, read as far as the rules need them.
 
 use super::report;
-use super::source::{Source, all, root};
+use super::source::{Source, all, root, rust, words};
 
 /// One `Cargo.toml`, as sections of keys and values.
 pub(crate) struct Manifest {
@@ -67,14 +67,23 @@ impl Manifest {
         self.value("package", "name")
     }
 
-    /// The crates that it depends on, under the names that they have at home.
-    pub(crate) fn dependencies(&self) -> Vec<String> {
+    fn dependency_entries(&self) -> impl Iterator<Item = &(String, String)> {
         let sections = self
             .sections
             .iter()
             .filter(|(name, _)| name.ends_with("dependencies") && name != "workspace.dependencies");
-        sections
-            .flat_map(|(_, entries)| entries)
+        sections.flat_map(|(_, entries)| entries)
+    }
+
+    /// The names by which its code knows the crates that it depends on.
+    fn dependency_keys(&self) -> impl Iterator<Item = &str> {
+        self.dependency_entries()
+            .filter_map(|(key, _)| key.split('.').next())
+    }
+
+    /// The crates that it depends on, under the names that they have at home.
+    pub(crate) fn dependencies(&self) -> Vec<String> {
+        self.dependency_entries()
             .map(|(key, value)| match value.split_once("package = \"") {
                 Some((_, rest)) => rest.split('"').next().unwrap_or_default().to_owned(),
                 None => key.split('.').next().unwrap_or_default().to_owned(),
@@ -171,6 +180,29 @@ fn versions_stand_in_the_workspace_and_nowhere_else() {
         }
     }
     report("A dependency has one version for all packages.", &problems);
+}
+
+#[test]
+fn every_dependency_is_used() {
+    let mut problems = Vec::new();
+    let sources = rust();
+    for manifest in manifests() {
+        let folder = format!("{}/", manifest.folder);
+        let inside = sources
+            .iter()
+            .filter(|source| source.path.starts_with(&folder));
+        let code: Vec<String> = inside.map(Source::code).collect();
+        for key in manifest.dependency_keys() {
+            let name = key.replace('-', "_");
+            let used = code.iter().any(|code| words(code, &name).next().is_some());
+            if !used {
+                problems.push(format!(
+                    "{folder}Cargo.toml: `{key}` is not used: take it out"
+                ));
+            }
+        }
+    }
+    report("A package depends on what it uses.", &problems);
 }
 
 #[test]
