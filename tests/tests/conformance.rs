@@ -1,7 +1,6 @@
 //! Every store of this workspace does what the contract of `Store` says.
 //!
 //! Set `SKAIL_EXTENT=long` for a million headers and random walks for minutes.
-#![allow(clippy::panic, clippy::unwrap_used, reason = "this is a test")]
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
