@@ -47,7 +47,7 @@ fn marked(claim: &Claim, length: u64, mark: &str, last: bool) -> Commit {
         first: Sequence(length),
         events: vec![Event::Completed { at, result }],
         consumed: Vec::new(),
-        header: last.then(|| HeaderChange {
+        header: last.then_some(HeaderChange {
             at,
             status: Status::Completed,
             due: None,

@@ -73,7 +73,14 @@ const OUTSIDERS: [(&str, &[&str]); 6] = [
     ("libc", &["store/sled/"]),
     (
         "tokio",
-        &["clock.rs", "engine/", "execution.rs", "skail", "store/"],
+        &[
+            "clock.rs",
+            "engine/",
+            "execution.rs",
+            "skail",
+            "store/",
+            "testing/clock.rs",
+        ],
     ),
     ("fastrand", &["engine/", "skail/"]),
     (
