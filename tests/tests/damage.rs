@@ -20,6 +20,9 @@ use skail_runtime::store::{
 };
 use skail_runtime::{ExecutionId, Sequence, WorkerId};
 
+/// A way for a record to rot; says whether it did.
+type Spoiling<'a> = &'a dyn Fn(&mut Vec<u8>) -> bool;
+
 struct Nobody;
 
 impl load::Listener for Nobody {
@@ -99,7 +102,7 @@ async fn a_damaged_event_names_its_execution_and_its_place() {
         value.clear();
         true
     };
-    let kinds: [&dyn Fn(&mut Vec<u8>) -> bool; 7] = [
+    let kinds: [Spoiling<'_>; 7] = [
         &flip(0),
         &flip(1),
         &flip(7),
