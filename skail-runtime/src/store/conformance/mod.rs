@@ -49,6 +49,7 @@ mod suspects;
 mod walk;
 
 use std::future::Future;
+use std::ops::Range;
 
 use super::Store;
 use crate::ids::ExecutionId;
@@ -163,6 +164,7 @@ pub async fn run_all<S: Subject>(subject: &S, extent: Extent) {
             after_a_crash_what_can_be_claimed_is_suspect_once
             after_a_close_nothing_is_suspect
             a_suspect_that_was_not_claimed_stays_one
+            a_suspect_that_was_claimed_is_none_after_a_close
             what_was_created_after_the_crash_is_not_suspect
             ;
     }
@@ -177,9 +179,26 @@ pub async fn run_all<S: Subject>(subject: &S, extent: Extent) {
         Extent::Quick => 12,
         Extent::Long => 1_000,
     };
-    for seed in 0..walks {
-        let running = Running("a_random_walk_goes_as_in_memory");
+    run_walks(subject, 0..walks).await;
+}
+
+/// Does random things to a store and the memory store side by side, and compares them at every step; once
+/// for each seed. Part of [`run_all`].
+pub async fn run_walks<S: Subject>(subject: &S, seeds: Range<u64>) {
+    for seed in seeds {
+        let walking = Walking(seed);
         Box::pin(walk::a_random_walk_goes_as_in_memory(subject, seed)).await;
-        drop(running);
+        drop(walking);
+    }
+}
+
+/// Says which walk it was when one panics.
+struct Walking(u64);
+
+impl Drop for Walking {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("the store fails the random walk with seed {}", self.0);
+        }
     }
 }

@@ -95,3 +95,25 @@ pub(super) async fn what_was_created_after_the_crash_is_not_suspect<S: Subject>(
     assert!(claims[0].suspect && !claims[1].suspect);
     assert!(claims[0].lease.epoch > lease.epoch);
 }
+
+pub(super) async fn a_suspect_that_was_claimed_is_none_after_a_close<S: Subject>(subject: &S) {
+    let store = subject.fresh().await;
+    for n in 0..4 {
+        create(&store, new(format!("{n}"), "f", n)).await;
+    }
+    let store = subject.reopen(store).await;
+    let claims = claim(&store, 10, 20, 9).await;
+    assert!(claims.iter().all(|claim| claim.suspect));
+    // One is still held at the close, one has moved; the leases of two have ended by then.
+    let mut moved = commit(&claims[1].lease, 1, vec![step(0, 1)]);
+    moved.header = Some(change(Status::Running, Some(15)));
+    store.commit(moved).await.unwrap();
+    let held = vec![claims[0].lease.clone(), claims[1].lease.clone()];
+    assert_eq!(store.renew(held, at(100)).await.unwrap(), []);
+    assert!(claim(&store, 20, 100, 0).await.is_empty());
+    store.close().await.unwrap();
+    let store = subject.reopen(store).await;
+    let claims = claim(&store, 20, 100, 9).await;
+    assert_eq!(claims.len(), 4);
+    assert!(claims.iter().all(|claim| !claim.suspect));
+}

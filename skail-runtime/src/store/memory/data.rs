@@ -31,7 +31,7 @@ pub(super) struct Record {
     pub(super) events: Vec<Event>,
     pub(super) inbox: BTreeMap<MessageId, (Timestamp, Message)>,
     pub(super) lease: Option<Held>,
-    /// The store was not closed, and no owner has given the lease back since.
+    /// The store was not closed, and nobody has claimed it since.
     pub(super) suspect: bool,
     /// The last owner's lease ended before it was given back.
     pub(super) abandoned: bool,
@@ -186,6 +186,9 @@ impl Data {
                 // Short ones only, so that both ways are walked.
                 history: (record.events.len() <= 2).then(|| record.events.clone()),
             });
+            // From now on it is for this lease to end well.
+            record.suspect = false;
+            record.abandoned = false;
         }
         claimed
     }

@@ -36,6 +36,8 @@ pub(super) struct Entry {
     pub(super) suspect: bool,
     /// What a later opening takes it for.
     pub(super) noted_suspect: bool,
+    /// It was claimed in this opening, and the lease ended before it was given back.
+    pub(super) abandoned: bool,
 }
 
 /// The entries of one function, by due time.
@@ -204,6 +206,7 @@ impl Agenda {
                         counted: key.group >= self.opening && entry.length > 0,
                         suspect,
                         noted_suspect: suspect,
+                        abandoned: false,
                     });
                 }
             }
@@ -276,6 +279,13 @@ impl Agenda {
             }
             None => self.is_suspect(execution.entered()),
         }
+    }
+
+    /// Entries that a later opening would take for suspects although somebody has claimed them since.
+    pub(super) fn abandoned(&self) -> Vec<Entry> {
+        let entries = self.ready.values().flat_map(BTreeMap::values);
+        let marked = entries.filter(|entry| entry.abandoned && entry.noted_suspect);
+        marked.cloned().collect()
     }
 
     /// Says that an entry of the record does not hold any more.

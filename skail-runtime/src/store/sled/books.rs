@@ -13,17 +13,17 @@ use std::sync::Arc;
 
 use ::sled::Tree;
 
-use super::agenda::{Agenda, Entry};
+use super::agenda::Agenda;
+use super::due::{enter, entry, put_header};
 use super::group::{Group, Operation};
 use super::keys::{self, DueKey, Stamp};
-use super::leases::{Leases, Owned, Written};
+use super::leases::Leases;
 use super::prepared::{CommitRecord, Events, MessageRecord, NewRecord};
 use super::read;
 use super::record::{self, DueRecord, Execution, Latest};
 use super::stamps::Stamps;
-use crate::clock::Timestamp;
 use crate::ids::{ExecutionId, Sequence};
-use crate::store::{Change, Created, Lease, MessageId, Sent, StoreError};
+use crate::store::{Change, Created, MessageId, Sent, StoreError};
 
 #[derive(Debug)]
 pub(super) struct Books {
@@ -255,53 +255,6 @@ impl Books {
         Ok(Sent::Delivered(message))
     }
 
-    pub(super) fn release(&mut self, group: &mut Group, lease: &Lease) {
-        if self.leases.owned(lease).is_ok() {
-            self.give_back(group, &lease.execution);
-        }
-    }
-
-    /// Ends a lease in an orderly way: its execution is no suspect.
-    pub(super) fn give_back(&mut self, group: &mut Group, id: &ExecutionId) {
-        let Some(mut owned) = self.leases.end(id) else {
-            return;
-        };
-        let execution = &mut owned.execution;
-        if let (Some(mut written), Some(due)) = (owned.entry.take(), execution.header.due) {
-            // What is known here of a loaded entry is in memory. Of others, and after a restart, the
-            // record has to tell it.
-            let stale = written.length != owned.length && !self.agenda.knows(written.key);
-            if stale || written.suspect {
-                self.agenda.died(written.key);
-                execution.entered = Some(self.stamps.next().0);
-                written = enter(group, due, execution, owned.length, false, false);
-                let number = Stamp(execution.number);
-                let put = put_header(group, execution, &self.stamps, &mut self.obsolete);
-                group.commit(number, vec![put], true);
-                group.touched.insert(id.clone());
-            }
-            let entry = entry(execution, written, owned.length, false);
-            group.entries.push(entry);
-            group.tell(Change::Claimable);
-        }
-        group.executions.insert(id.clone(), Some(owned.execution));
-    }
-
-    /// Voids the leases that ended: their executions can be claimed, and are suspects.
-    pub(super) fn void_ended(&mut self, now: Timestamp) {
-        for (_, owned) in self.leases.take_ended(now) {
-            let Owned {
-                execution,
-                length,
-                entry: written,
-                ..
-            } = owned;
-            if let Some(written) = written {
-                self.agenda.keep(entry(&execution, written, length, true));
-            }
-        }
-    }
-
     /// Deletes an execution, if the contract allows it; says whether it did.
     pub(super) fn delete(
         &mut self,
@@ -339,49 +292,5 @@ impl Books {
         group.touched.insert(id.clone());
         group.executions.insert(id.clone(), None);
         Ok(true)
-    }
-}
-
-/// The put of an execution's record.
-fn put_header(
-    group: &mut Group,
-    execution: &mut Execution,
-    stamps: &Stamps,
-    obsolete: &mut Vec<Vec<u8>>,
-) -> Operation {
-    let number = Stamp(execution.number);
-    let value = group.value(number, record::encode(execution), stamps);
-    let before = std::mem::replace(&mut execution.parts, record::parts(&value));
-    obsolete.extend(before.into_iter().flat_map(|parts| parts.keys(number)));
-    (keys::header(&execution.header.id), Some(value))
-}
-
-/// Enters an execution into the group's due records.
-fn enter(
-    group: &mut Group,
-    due: Timestamp,
-    execution: &Execution,
-    length: Sequence,
-    suspect: bool,
-    leased: bool,
-) -> Written {
-    let key = group.due(due, execution, length, suspect, leased);
-    Written {
-        key,
-        length,
-        suspect,
-    }
-}
-
-fn entry(execution: &Execution, written: Written, length: Sequence, suspect: bool) -> Entry {
-    Entry {
-        id: execution.header.id.clone(),
-        function: Arc::from(execution.header.function.as_str()),
-        key: written.key,
-        entered: execution.entered(),
-        length,
-        counted: length.0 > 0,
-        suspect,
-        noted_suspect: written.suspect,
     }
 }

@@ -234,11 +234,12 @@ impl Keeper {
     /// Ends all leases in an orderly way and says in the tree that it was.
     fn close(&mut self, mut group: Group) -> Result<(), String> {
         for id in self.entering.books.leases.ids() {
-            if !group.has_room() {
-                self.write(group)?;
-                group = self.entering.begin();
-            }
+            group = self.with_room(group)?;
             self.entering.books.give_back(&mut group, &id);
+        }
+        for entry in self.entering.books.agenda.abandoned() {
+            group = self.with_room(group)?;
+            self.entering.books.clear(&mut group, &entry);
         }
         self.write(group)?;
         self.opening.closed = true;
@@ -246,6 +247,15 @@ impl Keeper {
         let stamp = books.stamps.next();
         recovery::note(&books.tree, &self.opening, stamp).map_err(|error| error.to_string())?;
         self.note(stamp)
+    }
+
+    /// The group, or, if it is full, the next one.
+    fn with_room(&mut self, group: Group) -> Result<Group, String> {
+        if group.has_room() {
+            return Ok(group);
+        }
+        self.write(group)?;
+        Ok(self.entering.begin())
     }
 
     /// Lets go of everything, sled before the lock, and tells those who wait for that.

@@ -28,6 +28,7 @@
 mod agenda;
 mod books;
 mod claim;
+mod due;
 mod entering;
 mod error;
 mod gate;
