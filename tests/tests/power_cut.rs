@@ -126,7 +126,7 @@ impl Sessions {
         let (mut images, mut bad) = (0, Vec::new());
         for cut in 0..cuts {
             let width = [8, 48, 300][random.usize(0..3)];
-            let commits = random.u64(100..700);
+            let commits = random.u64(100..500);
             let working = runtime.spawn({
                 let (store, heard) = (Arc::clone(&store), Arc::clone(&heard));
                 let round = format!("{}{session}-{cut}", self.names);

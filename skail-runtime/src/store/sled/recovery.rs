@@ -179,10 +179,7 @@ fn unreadable(place: &Place, error: &::sled::Error) -> OpenError {
 #[cfg(target_os = "linux")]
 fn watch(place: &Place, durability: Durability) -> Result<SyncCounter, OpenError> {
     let log = place.tree().join("db");
-    match std::fs::metadata(&log) {
-        Ok(metadata) => Ok(SyncCounter::watch(&metadata, durability)),
-        Err(error) => Err(OpenError::io(&log, "read", error)),
-    }
+    SyncCounter::watch(&log, durability).map_err(|error| OpenError::io(&log, "read", error))
 }
 
 fn standing(place: &Place, tree: &Tree) -> Result<Option<Opening>, OpenError> {
