@@ -201,6 +201,8 @@ pub use skail_macros::skail_function;
 
 /// What most programs need: `use skail_runtime::prelude::*;`.
 pub mod prelude {
+    #[cfg(feature = "sled")]
+    pub use crate::store::SledStore;
     pub use crate::{
         CommandCall, CommandError, Execution, ExecutionId, FailureKind, FunctionCall, Skail,
         attempt, idempotency_key, skail_command, skail_function,

@@ -68,6 +68,16 @@ fn around(call: Call<'_>, make: impl FnOnce() -> c_long) -> c_long {
     result
 }
 
+/// Whether a disk is behind it: no terminal, pipe or event counter.
+fn is_file(fd: c_int) -> bool {
+    let mut stat = std::mem::MaybeUninit::<libc::stat>::uninit();
+    // `stat` is read only if the call says that it has filled it.
+    unsafe {
+        libc::fstat(fd, stat.as_mut_ptr()) == 0
+            && stat.assume_init().st_mode & libc::S_IFMT == libc::S_IFREG
+    }
+}
+
 /// Writes as the real call does, past the observer.
 pub(crate) fn write_unseen(fd: c_int, bytes: &[u8], offset: Option<u64>) -> isize {
     let (start, length) = (bytes.as_ptr(), bytes.len());
@@ -93,7 +103,8 @@ unsafe extern "C" fn pwrite64(
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn write(fd: c_int, start: *const c_void, length: usize) -> isize {
-    if fd <= 2 {
+    // The runtime's own wake-ups are writes too, and no disk is asked for them.
+    if !is_file(fd) {
         return unsafe { libc::syscall(libc::SYS_write, fd, start, length) } as isize;
     }
     let bytes = unsafe { std::slice::from_raw_parts(start.cast::<u8>(), length) };
