@@ -10,7 +10,7 @@ use std::fmt;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::codec::{Payload, PayloadError};
+use crate::codec::{Payload, PayloadError, shorten};
 use crate::ids::Position;
 
 /// Why a command or function did not give a result.
@@ -110,17 +110,8 @@ impl fmt::Display for Failure {
     }
 }
 
-fn cut(mut text: String) -> String {
-    if text.len() > MAX_TEXT_BYTES {
-        let size = text.len();
-        let end = (0..=MAX_TEXT_BYTES)
-            .rev()
-            .find(|&at| text.is_char_boundary(at))
-            .unwrap_or(0);
-        text.truncate(end);
-        text.push_str(&format!("… (cut, {size} bytes)"));
-    }
-    text
+fn cut(text: String) -> String {
+    shorten(text, MAX_TEXT_BYTES)
 }
 
 /// What a function gets at the `.await` of a command that did not succeed.

@@ -8,6 +8,7 @@ mod canonical;
 mod look;
 mod payload;
 mod survive;
+mod text;
 mod wrap;
 
 pub use payload::{Payload, PayloadError};
@@ -16,3 +17,4 @@ pub use wrap::{Codec, CodecError};
 pub use canonical::Digest;
 pub(crate) use payload::{PayloadReader, PayloadWriter};
 pub(crate) use survive::encode_surviving;
+pub(crate) use text::shorten;

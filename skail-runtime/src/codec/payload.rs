@@ -8,6 +8,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Digest;
 use super::survive::{same_but_for_order, write_surviving};
+use super::text::shorten;
+
+/// How much is kept of what serde says about a value, in bytes.
+const MOST_SAID: usize = 1_000;
 
 /// A recorded value: MessagePack with field names, so that fields can be added later and the value can
 /// be shown without its Rust type.
@@ -91,7 +95,7 @@ pub(super) fn write_value<T: Serialize + ?Sized>(
         .serialize(&mut serializer)
         .map_err(|error| PayloadError::Encode {
             wanted: std::any::type_name::<T>(),
-            reason: error.to_string(),
+            reason: said(&error),
         })
 }
 
@@ -100,9 +104,14 @@ pub(super) fn read_value<T: DeserializeOwned>(bytes: &[u8]) -> Result<(T, &[u8])
     let mut deserializer = rmp_serde::Deserializer::new(bytes).with_human_readable();
     let value = T::deserialize(&mut deserializer).map_err(|error| PayloadError::Decode {
         wanted: std::any::type_name::<T>(),
-        reason: error.to_string(),
+        reason: said(&error),
     })?;
     Ok((value, deserializer.into_inner()))
+}
+
+/// What serde said; it likes to quote the value, however large.
+fn said(error: &impl fmt::Display) -> String {
+    shorten(error.to_string(), MOST_SAID)
 }
 
 /// Writes the arguments of a call: an array with one value per parameter.

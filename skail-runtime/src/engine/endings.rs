@@ -3,13 +3,11 @@
 //! Each ending is one commit with the new header, and gives the lease back with it. Who waits for the
 //! execution is told only after that.
 
-use std::fmt::Write as _;
-
 use super::driver::{Driver, Returned};
 use super::recorder::Stop;
 use super::waiters::Ending;
 use crate::clock::Timestamp;
-use crate::codec::Payload;
+use crate::codec::{Payload, shorten};
 use crate::error::{BodyError, Failure, FailureKind};
 use crate::history::{BlockReason, Event, Status};
 use crate::store::HeaderChange;
@@ -119,7 +117,7 @@ pub(super) async fn blocked(mut driver: Driver<'_>, reason: BlockReason) -> Resu
         at,
         status: Status::Blocked,
         due: None,
-        problem: Some(cut(reason.message.clone())),
+        problem: Some(shorten(reason.message.clone(), PROBLEM_BYTES)),
     };
     let event = Event::Blocked {
         at,
@@ -155,20 +153,5 @@ impl Driver<'_> {
 }
 
 fn short(failure: &Failure) -> String {
-    let mut text = String::new();
-    // Writing into a String cannot fail.
-    let _ = write!(text, "{}: {failure}", failure.kind);
-    cut(text)
-}
-
-fn cut(mut text: String) -> String {
-    if text.len() > PROBLEM_BYTES {
-        let end = (0..=PROBLEM_BYTES)
-            .rev()
-            .find(|&at| text.is_char_boundary(at))
-            .unwrap_or(0);
-        text.truncate(end);
-        text.push('…');
-    }
-    text
+    shorten(format!("{}: {failure}", failure.kind), PROBLEM_BYTES)
 }

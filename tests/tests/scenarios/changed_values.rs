@@ -214,3 +214,18 @@ async fn nothing_can_be_accepted_where_more_than_the_arguments_differs() {
         "{error}"
     );
 }
+
+#[tokio::test]
+async fn a_message_about_megabytes_is_no_megabytes() {
+    let bench = Bench::new();
+    let huge = "x".repeat(1_000_000);
+    let history = earlier(&bench, &"tea", &"tea", &huge);
+    let (_skail, execution) = taken_over(&bench, history).await;
+    let error = execution.result().await.unwrap_err();
+    let ExecutionError::Blocked { message, .. } = error else {
+        panic!("{error}")
+    };
+    assert!(message.contains("at position 0 the recorded result of command `quote_price`"));
+    assert!(message.contains("then resume"), "the way out is there too");
+    assert!(message.len() < 20_000, "{} bytes", message.len());
+}
