@@ -87,9 +87,9 @@ pub(crate) fn spawn(
     let task = tokio::spawn(async move {
         let position = attempt.context.position;
         let number = attempt.context.attempt.number;
-        let place = match held {
-            Some(place) => place,
-            None => place(&shared, attempt.command.body).await,
+        let (place, working) = match held {
+            Some(place) => (place, working),
+            None => place(&shared, attempt.command.body, working).await,
         };
         let (end, working) = run(&shared, attempt, working, &place).await;
         drop(place);
@@ -116,11 +116,11 @@ pub(crate) fn queue(
     let working = shared.clock.working();
     let shared = Arc::clone(shared);
     let task = tokio::spawn(async move {
-        let end = End::Placed(place(&shared, body).await);
+        let (place, working) = place(&shared, body, working).await;
         let _ = ends.send(AttemptEnd {
             position,
             attempt,
-            end,
+            end: End::Placed(place),
             working,
         });
     });

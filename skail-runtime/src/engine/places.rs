@@ -9,6 +9,7 @@ use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::shared::Shared;
+use crate::clock::WorkGuard;
 use crate::descriptor::Body;
 
 /// A place under the bounds. A blocking body keeps its own until it returns, also when nobody waits for it
@@ -25,14 +26,18 @@ fn bounds(shared: &Shared, body: Body) -> impl Iterator<Item = &Arc<Semaphore>> 
     blocking.into_iter().chain([&shared.commands])
 }
 
-/// Waits for a place.
-pub(super) async fn place(shared: &Shared, body: Body) -> Place {
+/// Waits for a place. Those before it may need time to pass, so a virtual clock is let go meanwhile.
+pub(super) async fn place(shared: &Shared, body: Body, working: WorkGuard) -> (Place, WorkGuard) {
+    if let Some(place) = free_place(shared, body) {
+        return (place, working);
+    }
+    drop(working);
     let mut place = Vec::with_capacity(2);
     for bound in bounds(shared, body) {
         // The semaphores are never closed.
         place.extend(Arc::clone(bound).acquire_owned().await);
     }
-    Arc::new(place)
+    (Arc::new(place), shared.clock.working())
 }
 
 /// A place, if one is free now.
