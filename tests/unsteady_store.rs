@@ -66,6 +66,7 @@ impl Cuts {
 pub struct UnsteadyStore<S> {
     below: Arc<S>,
     cuts: Cuts,
+    shared: bool,
 }
 
 impl<S: Store> UnsteadyStore<S> {
@@ -74,6 +75,15 @@ impl<S: Store> UnsteadyStore<S> {
         Self {
             below: Arc::new(below),
             cuts: cuts.clone(),
+            shared: false,
+        }
+    }
+
+    /// The same for a store that others use too: who closes it closes it for itself.
+    pub fn shared(below: S, cuts: &Cuts) -> Self {
+        Self {
+            shared: true,
+            ..Self::new(below, cuts)
         }
     }
 
@@ -199,6 +209,9 @@ impl<S: Store + fmt::Debug> Store for UnsteadyStore<S> {
     }
 
     fn close(&self) -> BoxFuture<'_, Result<(), StoreError>> {
+        if self.shared {
+            return Box::pin(async { self.cuts.check(Line::Close) });
+        }
         self.over(Line::Close, |below| below.close())
     }
 }

@@ -151,6 +151,38 @@ async fn a_restart_neither_restarts_nor_shortens_the_wait() {
     assert_eq!(waited, Duration::from_secs(3_600));
 }
 
+#[skail_command(retry_count = 1, backoff(base = "8s", cap = "8s", jitter = "none"))]
+async fn succeeds_at_the_second(#[state] runs: &Runs) -> anyhow::Result<u32> {
+    let run = runs.count("succeeds_at_the_second");
+    anyhow::ensure!(run == 2, "come back in a moment");
+    Ok(run)
+}
+
+#[skail_function]
+async fn waits_a_moment() -> anyhow::Result<u32> {
+    Ok(succeeds_at_the_second().await?)
+}
+
+#[tokio::test]
+async fn a_wait_too_short_to_leave_memory_is_kept_over_a_restart_all_the_same() {
+    let mut bench = Bench::new();
+    let skail = bench.engine().await;
+    let id = ExecutionId::new("a moment").unwrap();
+    let still = bench.clock.working();
+    let execution = skail.start(waits_a_moment()).id(&id).await.unwrap();
+    let failed = |event: &Event| matches!(event, Event::CommandAttemptFailed { .. });
+    recorded(&execution, failed).await;
+    bench.clock.step(3_000);
+
+    let skail = bench.crash(skail).await;
+    drop(still);
+    let execution = skail.execution::<u32>(&id).await.unwrap();
+    assert_eq!(execution.result().await.unwrap(), 2);
+    let attempts = attempts(&execution).await;
+    let waited = attempts[1].2.saturating_since(attempts[0].2);
+    assert_eq!(waited, Duration::from_secs(8));
+}
+
 #[skail_function(retry_count = 1, backoff(base = "1h", cap = "1h", jitter = "none"))]
 async fn returns_an_hour_later(#[state] runs: &Runs) -> anyhow::Result<u32> {
     let run = runs.count("returns_an_hour_later");

@@ -13,6 +13,7 @@ mod codec;
 mod crashes;
 mod delays;
 mod divergence;
+mod dropped;
 mod errors;
 mod idempotency;
 mod inside_wakes;

@@ -98,6 +98,46 @@ async fn ten_crashes_in_a_row_lose_nothing_and_repeat_no_recorded_step() {
     assert_eq!(execution.result().await.unwrap(), 1);
 }
 
+/// Notes how often the function had passed its ten steps when this body began.
+#[skail_command]
+async fn notes_when_it_begins(#[state] runs: &Runs, #[state] gates: &Gates) -> anyhow::Result<()> {
+    let passed = runs.of("passed ten steps");
+    runs.count(&format!("began after {passed}"));
+    gates.pass("noted").await;
+    Ok(())
+}
+
+#[skail_function]
+async fn has_an_old_step_open(#[state] runs: &Runs) -> anyhow::Result<()> {
+    let steps = async {
+        for _ in 0..10 {
+            counts_itself("one of ten".to_owned()).await?;
+        }
+        runs.count("passed ten steps");
+        Ok(())
+    };
+    futures::try_join!(notes_when_it_begins(), steps)?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn no_body_begins_before_the_whole_history_has_been_replayed() {
+    let mut bench = Bench::new();
+    let skail = bench.engine().await;
+    let id = ExecutionId::new("open").unwrap();
+    skail.start(has_an_old_step_open()).id(&id).await.unwrap();
+    bench.runs.reached("passed ten steps", 1).await;
+    bench.gates.reached("noted", 1).await;
+
+    let skail = bench.crash(skail).await;
+    bench.gates.reached("noted", 2).await;
+    bench.gates.open("noted", 1);
+    let execution = skail.execution::<()>(&id).await.unwrap();
+    execution.result().await.unwrap();
+    let began = |after: u32| bench.runs.of(&format!("began after {after}"));
+    assert_eq!([began(0), began(1), began(2)], [1, 0, 1]);
+}
+
 #[tokio::test]
 async fn when_the_last_handle_is_dropped_everything_stops_and_who_waits_is_told() {
     let mut bench = Bench::new();

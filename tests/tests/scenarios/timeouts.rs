@@ -6,7 +6,7 @@ use skail_runtime::FailureKind;
 use skail_runtime::clock::Clock as _;
 use skail_runtime::prelude::*;
 
-use super::support::{Bench, Gates, Runs};
+use super::support::{Bench, Gates, Runs, soon};
 
 struct Gone(Runs);
 
@@ -94,4 +94,22 @@ async fn waiting_for_a_turn_does_not_count_against_the_timeout() {
     bench.clock.step(3_600_000);
     bench.gates.open("the only place", 1);
     assert_eq!(execution.result().await.unwrap(), 1);
+}
+
+#[skail_function(retry_count = 0)]
+async fn waits_for_two_that_never_end() -> anyhow::Result<[u32; 2]> {
+    let (one, other) = futures::join!(never_ends().retry_count(0), never_ends().retry_count(0));
+    Ok([one, other].map(|ended| ended.unwrap_err().attempts()))
+}
+
+#[tokio::test]
+async fn each_in_the_queue_has_its_whole_timeout() {
+    let bench = Bench::new();
+    let builder = bench.builder().max_running_commands(1);
+    let skail = builder.start().await.unwrap();
+    let start = bench.clock.now();
+    let execution = skail.start(waits_for_two_that_never_end()).await.unwrap();
+    let result = soon("both timeouts", execution.result()).await;
+    assert_eq!(result.unwrap(), [1, 1]);
+    assert_eq!(bench.clock.since(start), Duration::from_secs(20));
 }

@@ -194,3 +194,28 @@ async fn a_function_that_wakes_itself_for_ever_blocks_and_lets_others_work() {
         "{message}"
     );
 }
+
+/// Fails, then awaits nothing that ever comes, then fails for good.
+#[skail_function(retry_count = 2)]
+async fn blocks_between_failures(#[state] runs: &Runs) -> anyhow::Result<()> {
+    let run = runs.count("blocks_between_failures");
+    if run == 2 {
+        awaits("nothing ever").await;
+    }
+    anyhow::bail!("run {run}")
+}
+
+#[tokio::test]
+async fn a_block_neither_costs_an_attempt_of_the_function_nor_gives_one() {
+    let bench = Bench::new();
+    let skail = bench.engine().await;
+    let execution = skail.start(blocks_between_failures()).await.unwrap();
+    blocked("the second attempt", &execution).await;
+    execution.resume().await.unwrap();
+    let error = execution.result().await.unwrap_err();
+    assert!(
+        matches!(error, ExecutionError::Failed { attempts: 3, .. }),
+        "{error}"
+    );
+    assert_eq!(bench.runs.of("blocks_between_failures"), 1 + 1 + 2);
+}

@@ -119,6 +119,30 @@ async fn when_a_worker_dies_another_goes_on_once_its_lease_has_ended() {
 }
 
 #[tokio::test]
+async fn when_a_worker_shuts_down_another_goes_on_at_once() {
+    let bench = Bench::new();
+    let start = bench.clock.now();
+    let store = UnsteadyStore::shared(bench.store.clone(), &Cuts::default());
+    let builder = bench.builder().store(store).shutdown_grace(Duration::ZERO);
+    let stops = builder.start().await.unwrap();
+    let id = ExecutionId::new("handed over").unwrap();
+    let call = is_shared("handed over".to_owned());
+    stops.start(call).id(&id).await.unwrap();
+    bench.gates.reached("worked on", 1).await;
+    let goes_on = bench.engine().await;
+    let still = bench.clock.working();
+    soon("the shutdown", stops.shutdown()).await.unwrap();
+    bench.gates.reached("worked on", 2).await;
+    drop(still);
+    bench.gates.open("worked on", 1);
+    let execution = goes_on.execution::<u32>(&id).await.unwrap();
+    assert_eq!(soon("the other", execution.result()).await.unwrap(), 2);
+    assert_eq!(bench.clock.now(), start, "nobody waited for a lease to end");
+    let started = |event: &Event| matches!(event, Event::CommandStarted { .. });
+    assert_eq!(count(&execution, started).await, 0, "nobody died");
+}
+
+#[tokio::test]
 async fn a_worker_that_could_not_renew_its_lease_is_too_late_with_what_it_did() {
     let bench = Bench::new();
     let cuts = Cuts::default();
