@@ -102,10 +102,11 @@ fn a_failed_write_stops_the_store_and_loses_nothing() {
     }
 }
 
-/// Whichever write of an opening finds the disk full: it says so, and with room it opens again.
+/// Whichever write of an opening finds the disk full, or sync finds it broken: it says so, and once the
+/// disk is well it opens again.
 #[test]
-fn an_opening_on_a_full_disk_says_so_and_harms_nothing() {
-    for fresh in [true, false] {
+fn an_opening_on_a_failing_disk_says_so_and_harms_nothing() {
+    for (fresh, syncs) in [(true, false), (false, false), (true, true), (false, true)] {
         let directory = tempfile::tempdir().unwrap();
         let store = directory.path().join("store");
         let (mut refused, mut before) = (0, Vec::new());
@@ -113,40 +114,51 @@ fn an_opening_on_a_full_disk_says_so_and_harms_nothing() {
             if fresh {
                 let _ = std::fs::remove_dir_all(&store);
             } else if at == 1 {
-                let mut process = child::start("works_on_a_failing_disk", &failing(&store, 60));
+                let mut process = child::start("works_on_a_failing_disk", &full(&store, 60));
                 while process.line().is_some() {}
                 before = read_back(&store);
                 assert!(before.len() > 3);
             }
-            let mut process = child::start("opens_on_a_full_disk", &failing(&store, at));
+            let trouble = if syncs { broken } else { full };
+            let mut process = child::start("opens_on_a_failing_disk", &trouble(&store, at));
             let said = process.line().expect("it says how it went");
-            assert!(process.end(), "write {at}");
-            assert_eq!(read_back(&store), before, "write {at}");
+            assert!(process.end(), "call {at}");
+            assert_eq!(read_back(&store), before, "call {at}");
             if said == "opened" {
                 break;
             }
-            assert!(
-                said.contains("disk has room") && said.contains("No space left"),
-                "write {at}: {said}"
-            );
+            let what = if syncs {
+                said.contains("Input/output error")
+            } else {
+                said.contains("disk has room") && said.contains("No space left")
+            };
+            assert!(what, "call {at}: {said}");
             refused += 1;
         }
-        assert!(refused > 2, "only {refused} writes");
+        assert!(refused > 2, "only {refused} calls");
     }
 }
 
-fn failing(store: &Path, at: u32) -> [(&'static str, String); 4] {
+fn full(store: &Path, at: u32) -> [(&'static str, String); 4] {
+    failing(store, libc::ENOSPC, false, at)
+}
+
+fn broken(store: &Path, at: u32) -> [(&'static str, String); 4] {
+    failing(store, libc::EIO, true, at)
+}
+
+fn failing(store: &Path, error: i32, syncs: bool, at: u32) -> [(&'static str, String); 4] {
     [
         ("SKAIL_FAILING", store.display().to_string()),
-        ("SKAIL_ERROR", libc::ENOSPC.to_string()),
-        ("SKAIL_SYNCS", false.to_string()),
+        ("SKAIL_ERROR", error.to_string()),
+        ("SKAIL_SYNCS", syncs.to_string()),
         ("SKAIL_AT", at.to_string()),
     ]
 }
 
 /// What the other processes run; as a test of its own it does nothing.
 #[test]
-fn opens_on_a_full_disk() {
+fn opens_on_a_failing_disk() {
     let Some(path) = variable("SKAIL_FAILING") else {
         return;
     };

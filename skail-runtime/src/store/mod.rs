@@ -29,7 +29,7 @@ pub use model::{
     NewExecution, Page, Query, Sent,
 };
 #[cfg(feature = "sled")]
-pub use sled::{OpenError, SledOptions, SledStore};
+pub use sled::{OpenError, Rewritten, SledOptions, SledStore};
 
 /// When a write counts as done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

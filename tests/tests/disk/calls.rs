@@ -7,7 +7,7 @@
     reason = "the test stands between the store and the C library"
 )]
 
-use std::ffi::{c_char, c_int, c_long, c_uint, c_void};
+use std::ffi::{CStr, c_char, c_int, c_long, c_uint, c_void};
 use std::sync::OnceLock;
 
 /// A call that is about to be made, or was made.
@@ -23,7 +23,9 @@ pub(crate) enum Call<'a> {
     Sync { fd: c_int },
     /// A file gets another length.
     Truncate { fd: c_int, length: u64 },
-    /// A directory changes.
+    /// A file or directory gets another name.
+    Rename { from: &'a CStr, to: &'a CStr },
+    /// A directory changes otherwise.
     Entry,
 }
 
@@ -143,7 +145,13 @@ extern "C" fn ftruncate64(fd: c_int, length: i64) -> c_int {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rename(from: *const c_char, to: *const c_char) -> c_int {
-    around(Call::Entry, || unsafe {
+    let call = unsafe {
+        Call::Rename {
+            from: CStr::from_ptr(from),
+            to: CStr::from_ptr(to),
+        }
+    };
+    around(call, || unsafe {
         libc::syscall(
             libc::SYS_renameat2,
             libc::AT_FDCWD,
@@ -159,6 +167,13 @@ unsafe extern "C" fn rename(from: *const c_char, to: *const c_char) -> c_int {
 unsafe extern "C" fn unlink(path: *const c_char) -> c_int {
     around(Call::Entry, || unsafe {
         libc::syscall(libc::SYS_unlinkat, libc::AT_FDCWD, path, 0)
+    }) as c_int
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn unlinkat(directory: c_int, path: *const c_char, flags: c_int) -> c_int {
+    around(Call::Entry, || unsafe {
+        libc::syscall(libc::SYS_unlinkat, directory, path, flags)
     }) as c_int
 }
 

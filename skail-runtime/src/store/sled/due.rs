@@ -103,7 +103,7 @@ pub(super) fn put_header(
     let number = Stamp(execution.number);
     let value = group.value(number, record::encode(execution), stamps);
     let before = std::mem::replace(&mut execution.parts, record::parts(&value));
-    obsolete.extend(before.into_iter().flat_map(|parts| parts.keys(number)));
+    obsolete.extend(before.into_iter().flat_map(|parts| parts.keys()));
     (keys::header(&execution.header.id), Some(value))
 }
 

@@ -24,6 +24,12 @@ pub enum OpenError {
         /// One of the things in it.
         found: String,
     },
+    /// There is no store to be rewritten.
+    #[error("there is no Skail store in `{}`; name the directory that the store was opened with", .path.display())]
+    Missing {
+        /// The directory.
+        path: PathBuf,
+    },
     /// Another opening holds the directory.
     #[error(
         "the store `{}` is held by {}; one process owns a store, so stop that one first or name another directory",

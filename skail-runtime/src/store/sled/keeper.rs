@@ -12,10 +12,9 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
-use ::sled::Db;
-
 use super::entering::Entering;
 use super::group::{self, Group};
+use super::handle::Handle;
 use super::keys::{self, Stamp};
 use super::place::Place;
 use super::record::Opening;
@@ -42,7 +41,7 @@ pub(super) struct Keeper {
     /// Told when the store is closed and the directory is free.
     closers: Vec<Reply<()>>,
     // Dropped by hand: after a failed write they must not be, and sled before the lock.
-    db: ManuallyDrop<Db>,
+    db: ManuallyDrop<Handle>,
     place: ManuallyDrop<Place>,
 }
 

@@ -24,9 +24,11 @@ use crate::ids::{ExecutionId, Sequence};
 
 pub(super) const OPENING: &[u8] = b"0";
 pub(super) const WATERMARK: &[u8] = b"1";
+pub(super) const PARTS: &[u8] = b"c";
 pub(super) const DUE: &[u8] = b"d";
 /// Behind the last due record.
 pub(super) const DUE_END: &[u8] = b"e";
+pub(super) const EVENTS: &[u8] = b"e";
 pub(super) const HEADERS: &[u8] = b"h";
 /// Behind the last header.
 pub(super) const HEADERS_END: &[u8] = b"i";
@@ -86,6 +88,11 @@ pub(super) fn part(number: Stamp, stamp: Stamp, part: u32) -> Vec<u8> {
     let mut key = numbered(b'c', number, &stamp.0.to_be_bytes());
     key.extend(part.to_be_bytes());
     key
+}
+
+/// The stamp in the key of a part.
+pub(super) fn part_stamp(key: &[u8]) -> Option<Stamp> {
+    Some(Stamp(u64::from_be_bytes(key.get(9..17)?.try_into().ok()?)))
 }
 
 pub(super) fn deleted(number: Stamp) -> Vec<u8> {

@@ -12,8 +12,8 @@
 //! - No value is larger than 4 KiB ([`record`]), so that sled never takes to its unsynced files.
 //! - The first failed write ends the store for good; sled is not called again, not even to be dropped.
 //! - sled's settings are written out ([`recovery`]); the cache is the only one to choose.
-//! - The file grows to 4 to 6 times of what it holds and never shrinks. The keys say nothing of sled, so
-//!   that rewriting into a fresh directory is a copy of the records.
+//! - The file grows to 4 to 6 times of what it holds and never shrinks. A store that nobody has open can be
+//!   rewritten ([`rewrite`]) into a fresh tree, which takes the place of the old one ([`swap`]).
 //! - Every record has a checksum and a version. A group's number is not in every group but in a watermark
 //!   record, noted in a side file beside the tree when it is durable ([`watermark`]): after at most 64
 //!   groups, after 50 ms without work, and at every opening and closing. A tree that has lost more than
@@ -33,17 +33,22 @@ mod entering;
 mod error;
 mod gate;
 mod group;
+mod handle;
 mod keeper;
+mod kept;
 mod keys;
 mod leases;
+mod options;
 mod place;
 mod prepared;
 mod read;
 mod record;
 mod recovery;
 mod request;
+mod rewrite;
 mod shared;
 mod stamps;
+mod swap;
 #[cfg(target_os = "linux")]
 mod sync;
 mod watermark;
@@ -57,13 +62,15 @@ use std::time::Duration;
 use tokio::sync::{Semaphore, oneshot};
 
 pub use self::error::OpenError;
-use self::gate::Gate;
+pub use self::options::SledOptions;
 use self::prepared::{CommitRecord, MessageRecord, NewRecord};
+use self::recovery::Opened;
 use self::request::{Reply, Request};
+pub use self::rewrite::Rewritten;
 use self::shared::Shared;
 use self::stamps::Stamps;
 use super::{
-    Changes, ClaimRequest, Claimed, Commit, Created, Durability, Header, Lease, Message, MessageId,
+    Changes, ClaimRequest, Claimed, Commit, Created, Header, Lease, Message, MessageId,
     NewExecution, Page, Query, Sent, Store, StoreError,
 };
 use crate::clock::{BoxFuture, Timestamp};
@@ -100,61 +107,23 @@ pub struct SledStore {
     ended: Mutex<mpsc::Receiver<()>>,
 }
 
-/// How a [`SledStore`] is opened.
-///
-/// ```no_run
-/// use skail_runtime::store::{Durability, SledStore};
-/// let store = SledStore::options()
-///     .durability(Durability::Process)
-///     .cache_capacity(64 << 20)
-///     .open("skail-data")?;
-/// # Ok::<(), skail_runtime::store::OpenError>(())
-/// ```
-#[derive(Debug, Clone)]
-#[must_use = "nothing is opened until `open` is called"]
-pub struct SledOptions {
-    durability: Durability,
-    sizes: Sizes,
-}
-
-/// What sled is told about space.
-#[derive(Debug, Clone, Copy)]
-struct Sizes {
-    cache_capacity: u64,
-    segment: usize,
-}
-
-impl SledOptions {
-    /// When a write counts as done; [`Durability::Disk`] unless set.
-    pub fn durability(mut self, durability: Durability) -> Self {
-        self.durability = durability;
-        self
-    }
-
-    /// How many bytes of records sled keeps in memory, 256 MiB unless set. What the process takes is two
-    /// to three times that.
-    pub fn cache_capacity(mut self, bytes: u64) -> Self {
-        self.sizes.cache_capacity = bytes;
-        self
-    }
-
-    /// How large the segments of sled's file are. Small ones are used again sooner, which is what a test
-    /// of lost power wants to see; values must then be small too.
-    #[cfg(feature = "testing")]
-    #[doc(hidden)]
-    pub fn segment_size(mut self, bytes: usize) -> Self {
-        self.sizes.segment = bytes;
-        self
-    }
-
+impl SledStore {
     /// Opens the store in a directory, making it if it is not there. Blocks while it reads.
     ///
     /// # Errors
     /// [`OpenError`] if the directory is not a store's, is held by another process, cannot be written, or
     /// has lost what was acknowledged.
-    pub fn open(&self, path: impl AsRef<Path>) -> Result<SledStore, OpenError> {
-        let path = path.as_ref();
-        let opened = recovery::open(path, self.durability, self.sizes)?;
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, OpenError> {
+        Self::options().open(path)
+    }
+
+    /// What can be chosen about a store.
+    pub fn options() -> SledOptions {
+        SledOptions::default()
+    }
+
+    /// Starts the thread that owns what was opened.
+    fn start(path: &Path, opened: Opened) -> Result<Self, OpenError> {
         let shared = Arc::new(Shared::new(
             opened.books.tree.clone(),
             #[cfg(target_os = "linux")]
@@ -162,7 +131,7 @@ impl SledOptions {
         ));
         let (requests, receiver) = mpsc::channel();
         let (alive, ended) = mpsc::channel();
-        let store = SledStore {
+        let store = Self {
             path: path.to_owned(),
             shared: Arc::clone(&shared),
             readers: Arc::new(Semaphore::new(READERS)),
@@ -177,28 +146,6 @@ impl SledOptions {
         });
         started.map_err(|error| OpenError::io(path, "given a thread", error))?;
         Ok(store)
-    }
-}
-
-impl SledStore {
-    /// Opens the store in a directory, making it if it is not there. Blocks while it reads.
-    ///
-    /// # Errors
-    /// [`OpenError`] if the directory is not a store's, is held by another process, cannot be written, or
-    /// has lost what was acknowledged.
-    pub fn open(path: impl AsRef<Path>) -> Result<Self, OpenError> {
-        Self::options().open(path)
-    }
-
-    /// What can be chosen about a store.
-    pub fn options() -> SledOptions {
-        SledOptions {
-            durability: Durability::default(),
-            sizes: Sizes {
-                cache_capacity: 256 << 20,
-                segment: 512 << 10,
-            },
-        }
     }
 
     /// The directory.
@@ -228,24 +175,40 @@ impl SledStore {
         })
     }
 
-    /// Reads on a thread that may block.
+    /// Reads on a thread that may block: what belongs to one execution, or to all.
     fn read<T: Send + 'static>(
         &self,
+        whose: Option<&ExecutionId>,
         read: impl FnOnce(&::sled::Tree) -> Result<T, StoreError> + Send + 'static,
-        pass: impl FnOnce(&Gate) + Send + 'static,
     ) -> BoxFuture<'_, Result<T, StoreError>> {
         let shared = Arc::clone(&self.shared);
         let readers = Arc::clone(&self.readers);
+        let whose = whose.cloned();
         Box::pin(async move {
             let permit = readers.acquire_owned().await;
+            let id = whose.clone();
             let reading = tokio::task::spawn_blocking(move || {
-                let answer = shared.read(read, pass);
+                let answer = shared.read(read, |gate| match &whose {
+                    Some(id) => gate.pass(id),
+                    None => gate.pass_all(),
+                });
                 drop(permit);
                 answer
             });
-            reading.await.unwrap_or_else(|panicked| {
-                Err(StoreError::Unavailable {
-                    reason: format!("sled panicked while it read: {panicked}"),
+            reading.await.unwrap_or_else(|ended| {
+                Err(match (ended.try_into_panic(), id) {
+                    // sled asserts what it should report of a damaged page.
+                    (Ok(panic), Some(execution)) => StoreError::Damaged {
+                        execution,
+                        what: "a record".to_owned(),
+                        reason: keeper::panic_text(&*panic),
+                    },
+                    (Ok(panic), None) => StoreError::Unavailable {
+                        reason: keeper::panic_text(&*panic),
+                    },
+                    (Err(cancelled), _) => StoreError::Unavailable {
+                        reason: format!("the runtime ends: {cancelled}"),
+                    },
                 })
             })
         })
@@ -272,11 +235,10 @@ impl Store for SledStore {
     }
 
     fn header(&self, id: &ExecutionId) -> BoxFuture<'_, Result<Option<Header>, StoreError>> {
-        let (id, same) = (id.clone(), id.clone());
-        self.read(
-            move |tree| Ok(read::execution(tree, &id)?.map(|execution| execution.header)),
-            move |gate| gate.pass(&same),
-        )
+        let same = id.clone();
+        self.read(Some(id), move |tree| {
+            Ok(read::execution(tree, &same)?.map(|execution| execution.header))
+        })
     }
 
     fn history(
@@ -285,11 +247,10 @@ impl Store for SledStore {
         from: Sequence,
         limit: usize,
     ) -> BoxFuture<'_, Result<Vec<Event>, StoreError>> {
-        let (id, same) = (id.clone(), id.clone());
-        self.read(
-            move |tree| read::history(tree, &id, from, limit),
-            move |gate| gate.pass(&same),
-        )
+        let same = id.clone();
+        self.read(Some(id), move |tree| {
+            read::history(tree, &same, from, limit)
+        })
     }
 
     fn claim(&self, request: ClaimRequest) -> BoxFuture<'_, Result<Claimed, StoreError>> {
@@ -326,11 +287,8 @@ impl Store for SledStore {
     }
 
     fn last_event(&self, id: &ExecutionId) -> BoxFuture<'_, Result<Option<Event>, StoreError>> {
-        let (id, same) = (id.clone(), id.clone());
-        self.read(
-            move |tree| read::last_event(tree, &id),
-            move |gate| gate.pass(&same),
-        )
+        let same = id.clone();
+        self.read(Some(id), move |tree| read::last_event(tree, &same))
     }
 
     fn inbox(
@@ -338,11 +296,8 @@ impl Store for SledStore {
         id: &ExecutionId,
         limit: usize,
     ) -> BoxFuture<'_, Result<Vec<(MessageId, Message)>, StoreError>> {
-        let (id, same) = (id.clone(), id.clone());
-        self.read(
-            move |tree| read::inbox(tree, &id, limit),
-            move |gate| gate.pass(&same),
-        )
+        let same = id.clone();
+        self.read(Some(id), move |tree| read::inbox(tree, &same, limit))
     }
 
     fn next_due(&self, after: Timestamp) -> BoxFuture<'_, Result<Option<Timestamp>, StoreError>> {
@@ -350,14 +305,11 @@ impl Store for SledStore {
     }
 
     fn list(&self, query: Query) -> BoxFuture<'_, Result<Page, StoreError>> {
-        self.read(
-            move |tree| {
-                read::list(tree, &query).map_err(|error| StoreError::Unavailable {
-                    reason: error.to_string(),
-                })
-            },
-            Gate::pass_all,
-        )
+        self.read(None, move |tree| {
+            read::list(tree, &query).map_err(|error| StoreError::Unavailable {
+                reason: error.to_string(),
+            })
+        })
     }
 
     fn delete(&self, ids: Vec<ExecutionId>) -> BoxFuture<'_, Result<usize, StoreError>> {

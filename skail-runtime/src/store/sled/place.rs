@@ -8,7 +8,7 @@
 //!   lock        held while the store is open; the holder's process id, for the message
 //!   store       the marker: what this is, and in which format
 //!   watermark   the side file
-//!   sled/       the tree
+//!   sled/       the tree; beside it others while it is rewritten, see [`swap`](super::swap)
 //! ```
 //!
 //! The marker comes last when a store is made, so that a directory without one holds nothing that was
@@ -19,6 +19,7 @@ use std::io::{self, Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use super::error::OpenError;
+use super::swap;
 use super::watermark::{Noted, SideFile};
 use crate::store::Durability;
 
@@ -57,6 +58,27 @@ pub(super) struct Found {
 }
 
 impl Place {
+    /// Takes the directory of a store that is there.
+    pub(super) fn take_made(path: &Path, durability: Durability) -> Result<Found, OpenError> {
+        let missing = || OpenError::Missing {
+            path: path.to_owned(),
+        };
+        match fs::metadata(path) {
+            Ok(metadata) if !metadata.is_dir() => {
+                return Err(OpenError::NotADirectory {
+                    path: path.to_owned(),
+                });
+            }
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(missing()),
+            Err(error) => return Err(OpenError::io(path, "read", error)),
+        }
+        if !is_store(path)? {
+            return Err(missing());
+        }
+        Self::hold(path)?.found(durability)
+    }
+
     /// Takes the directory, making the store's files if there are none.
     pub(super) fn take(path: &Path, durability: Durability) -> Result<Found, OpenError> {
         match fs::metadata(path) {
@@ -74,18 +96,31 @@ impl Place {
         }
         // Before anything is made there, the lock included.
         let is_made = is_store(path)?;
-        let place = Self {
-            path: path.to_owned(),
-            lock: lock(path)?,
-        };
+        let place = Self::hold(path)?;
         if !is_made && !is_store(path)? {
             return place.make(durability);
         }
-        let side = place.path.join(SIDE_FILE);
+        place.found(durability)
+    }
+
+    fn hold(path: &Path) -> Result<Self, OpenError> {
+        Ok(Self {
+            path: path.to_owned(),
+            lock: lock(path)?,
+        })
+    }
+
+    /// Reads what the side file says.
+    fn found(self, durability: Durability) -> Result<Found, OpenError> {
+        let side = self.path.join(SIDE_FILE);
         let (side, noted) = SideFile::open(&side, durability)
             .map_err(|error| OpenError::io(&side, "read", error))?;
         match noted {
-            Some(noted) => Ok(Found { place, side, noted }),
+            Some(noted) => Ok(Found {
+                place: self,
+                side,
+                noted,
+            }),
             None => Err(OpenError::Unreadable {
                 path: side.path().to_owned(),
                 reason: "neither of its two slots is whole".to_owned(),
@@ -123,13 +158,7 @@ impl Place {
 
     /// Removes the tree.
     pub(super) fn remove_tree(&self) -> Result<(), OpenError> {
-        let tree = self.tree();
-        match fs::remove_dir_all(&tree) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(OpenError::io(&tree, "removed", error))
-            }
-            _ => Ok(()),
-        }
+        swap::remove(&self.tree())
     }
 
     /// Removes the snapshots that an interrupted open has left unfinished: sled takes them for finished
@@ -259,13 +288,13 @@ fn sync_parents(path: &Path) -> Result<(), OpenError> {
 }
 
 #[cfg(unix)]
-fn sync_directory(path: &Path) -> Result<(), OpenError> {
+pub(super) fn sync_directory(path: &Path) -> Result<(), OpenError> {
     let synced = File::open(path).and_then(|directory| directory.sync_all());
     synced.map_err(|error| OpenError::io(path, "synced", error))
 }
 
 /// Elsewhere a directory cannot be opened as a file, and its entries need no sync of their own.
 #[cfg(not(unix))]
-fn sync_directory(_: &Path) -> Result<(), OpenError> {
+pub(super) fn sync_directory(_: &Path) -> Result<(), OpenError> {
     Ok(())
 }

@@ -46,14 +46,15 @@ pub(super) struct Execution {
 /// The parts of a record that was cut.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Parts {
-    stamp: Stamp,
+    /// These two stand in their keys.
+    pub(super) number: Stamp,
+    pub(super) stamp: Stamp,
     count: u32,
 }
 
 impl Parts {
-    /// Their keys, for a record of the execution `number`.
-    pub(super) fn keys(self, number: Stamp) -> impl Iterator<Item = Vec<u8>> {
-        (0..self.count).map(move |index| keys::part(number, self.stamp, index))
+    pub(super) fn keys(self) -> impl Iterator<Item = Vec<u8>> {
+        (0..self.count).map(move |index| keys::part(self.number, self.stamp, index))
     }
 }
 
@@ -195,6 +196,7 @@ pub(super) fn parts(value: &[u8]) -> Option<Parts> {
     };
     let cut: Cut = decode_record(record).ok()?;
     Some(Parts {
+        number: Stamp(cut.number),
         stamp: Stamp(cut.stamp),
         count: cut.parts,
     })

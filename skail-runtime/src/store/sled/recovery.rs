@@ -10,17 +10,19 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ::sled::{Db, Mode, Tree};
+use ::sled::{Mode, Tree};
 
-use super::Sizes;
 use super::agenda::Agenda;
 use super::books::Books;
 use super::error::OpenError;
+use super::handle::Handle;
 use super::keys::{self, Stamp};
 use super::leases::Leases;
+use super::options::Sizes;
 use super::place::{Found, Place};
 use super::record::{self, Encoded, Opening};
 use super::stamps::{self, Stamps};
+use super::swap;
 #[cfg(target_os = "linux")]
 use super::sync::SyncCounter;
 use super::watermark::{Noted, SideFile};
@@ -31,7 +33,7 @@ use crate::store::Durability;
 pub(super) struct Opened {
     pub(super) place: Place,
     pub(super) side: SideFile,
-    pub(super) db: Db,
+    pub(super) db: Handle,
     pub(super) opening: Opening,
     pub(super) books: Books,
     #[cfg(target_os = "linux")]
@@ -39,26 +41,37 @@ pub(super) struct Opened {
 }
 
 pub(super) fn open(path: &Path, durability: Durability, sizes: Sizes) -> Result<Opened, OpenError> {
+    // sled asserts what it should report, of a failing disk as of damaged files.
+    let opened = catch_unwind(AssertUnwindSafe(|| open_up(path, durability, sizes)));
+    opened.unwrap_or_else(|panic| {
+        Err(OpenError::Unreadable {
+            path: path.to_owned(),
+            reason: super::keeper::panic_text(&*panic),
+        })
+    })
+}
+
+fn open_up(path: &Path, durability: Durability, sizes: Sizes) -> Result<Opened, OpenError> {
     let Found {
         place,
         mut side,
         noted,
     } = Place::take(path, durability)?;
+    swap::settle(&place)?;
     if noted.group == 0 {
         // The first opening did not come to its end, so nothing was ever acknowledged, and sled cannot
         // open what a kill leaves half made.
         place.remove_tree()?;
     }
     place.remove_leftovers()?;
-    let db = open_tree(&place, sizes)?;
+    let db = open_tree(&place, &place.tree(), sizes)?;
     // The tree's files, a snapshot's new name, and the directory they are in.
     place.sync()?;
     #[cfg(target_os = "linux")]
     let syncs = Arc::new(watch(&place, durability)?);
-    let tree: Tree = (*db).clone();
+    let tree = db.clone();
 
-    let before = standing(&place, &tree)?;
-    compare(&place, &tree, before.as_ref(), noted)?;
+    let before = check(&place, &tree, noted)?;
     let used = before.as_ref().map_or(0, |opening| opening.first_stamp);
     let used = Stamp(used.max(noted.group).max(watermark(&tree).unwrap_or(0)));
     let first = stamps::opening_after(used);
@@ -75,7 +88,7 @@ pub(super) fn open(path: &Path, durability: Durability, sizes: Sizes) -> Result<
     #[cfg(target_os = "linux")]
     let counted = syncs.count();
     // Every opening has another first stamp, so that this is a change and sled has to write it.
-    note(&tree, &opening, first).map_err(|error| unreadable(&place, &error))?;
+    note(&tree, &opening, first).map_err(|error| unreadable(&place.tree(), &error))?;
     #[cfg(target_os = "linux")]
     if syncs.count() == counted {
         return Err(OpenError::WeakSync {
@@ -97,7 +110,7 @@ pub(super) fn open(path: &Path, durability: Durability, sizes: Sizes) -> Result<
         reported: HashSet::new(),
         obsolete: Vec::new(),
         repaired: Vec::new(),
-        deleted: unfinished_deletions(&tree).map_err(|error| unreadable(&place, &error))?,
+        deleted: unfinished_deletions(&tree).map_err(|error| unreadable(&place.tree(), &error))?,
         tree,
     };
     Ok(Opened {
@@ -126,9 +139,9 @@ pub(super) fn small<T: serde::Serialize>(record: &T) -> Vec<u8> {
     }
 }
 
-fn open_tree(place: &Place, sizes: Sizes) -> Result<Db, OpenError> {
+pub(super) fn open_tree(place: &Place, path: &Path, sizes: Sizes) -> Result<Handle, OpenError> {
     let config = ::sled::Config::new()
-        .path(place.tree())
+        .path(path)
         .mode(Mode::LowSpace)
         .cache_capacity(sizes.cache_capacity)
         .segment_size(sizes.segment)
@@ -139,12 +152,12 @@ fn open_tree(place: &Place, sizes: Sizes) -> Result<Db, OpenError> {
     for _ in 0..200 {
         // sled asserts what it should report when its files are damaged.
         match catch_unwind(AssertUnwindSafe(|| config.open())) {
-            Ok(Ok(db)) => return Ok(db),
+            Ok(Ok(db)) => return Ok(Handle::new(db)),
             Ok(Err(error)) if is_locked(&error) => std::thread::sleep(Duration::from_millis(10)),
-            Ok(Err(error)) => return Err(unreadable(place, &error)),
+            Ok(Err(error)) => return Err(unreadable(path, &error)),
             Err(panic) => {
                 return Err(OpenError::Unreadable {
-                    path: place.tree(),
+                    path: path.to_owned(),
                     reason: super::keeper::panic_text(&*panic),
                 });
             }
@@ -160,17 +173,17 @@ fn is_locked(error: &::sled::Error) -> bool {
     matches!(error, ::sled::Error::Io(error) if error.kind() == std::io::ErrorKind::Other && error.to_string().contains("lock"))
 }
 
-fn unreadable(place: &Place, error: &::sled::Error) -> OpenError {
+pub(super) fn unreadable(tree: &Path, error: &::sled::Error) -> OpenError {
     match error {
         // A full disk, for one, is no damage.
         ::sled::Error::Io(error) => {
             let source = error.raw_os_error().map(std::io::Error::from_raw_os_error);
             let source =
                 source.unwrap_or_else(|| std::io::Error::new(error.kind(), error.to_string()));
-            OpenError::io(&place.tree(), "read and written", source)
+            OpenError::io(tree, "read and written", source)
         }
         error => OpenError::Unreadable {
-            path: place.tree(),
+            path: tree.to_owned(),
             reason: error.to_string(),
         },
     }
@@ -182,10 +195,21 @@ fn watch(place: &Place, durability: Durability) -> Result<SyncCounter, OpenError
     SyncCounter::watch(&log, durability).map_err(|error| OpenError::io(&log, "read", error))
 }
 
+/// Refuses a tree that is older than the side file says; gives its last opening.
+pub(super) fn check(
+    place: &Place,
+    tree: &Tree,
+    noted: Noted,
+) -> Result<Option<Opening>, OpenError> {
+    let opening = standing(place, tree)?;
+    compare(place, tree, opening.as_ref(), noted)?;
+    Ok(opening)
+}
+
 fn standing(place: &Place, tree: &Tree) -> Result<Option<Opening>, OpenError> {
     match tree
         .get(keys::OPENING)
-        .map_err(|error| unreadable(place, &error))?
+        .map_err(|error| unreadable(&place.tree(), &error))?
     {
         Some(value) => {
             record::read(tree, &value)
