@@ -13,7 +13,7 @@ use crate::codec::{Payload, PayloadError};
 use crate::engine::{Ending, Shared, Waiter};
 use crate::error::Failure;
 use crate::history::{AcceptedArguments, Event, Status};
-use crate::ids::{ExecutionId, Sequence};
+use crate::ids::{ExecutionId, InvalidId, Sequence};
 use crate::store::{Header, Message, Sent, StoreError};
 
 /// One execution: wait for its result, look at it, resume it.
@@ -304,6 +304,9 @@ pub enum ExecutionError {
         /// What was wrong.
         error: PayloadError,
     },
+    /// No execution can have such an id.
+    #[error(transparent)]
+    Id(#[from] InvalidId),
     /// There is no such execution.
     #[error("there is no execution `{execution}` in this store")]
     Unknown {

@@ -83,15 +83,23 @@ impl Skail {
     /// The handle of an execution that was started before, by whomever. `T` is what its function returns
     /// in `Ok`; whether it is, shows when the [result](Execution::result) is read.
     ///
+    /// ```
+    /// # use skail_runtime::prelude::*;
+    /// async fn outcome(skail: &Skail) -> anyhow::Result<String> {
+    ///     let order = skail.execution("order-42").await?;
+    ///     Ok(order.result().await?)
+    /// }
+    /// ```
+    ///
     /// # Errors
-    /// [`ExecutionError::Unknown`] if there is none; [`ExecutionError::Store`].
-    pub async fn execution<T>(&self, id: &ExecutionId) -> Result<Execution<T>, ExecutionError> {
+    /// [`ExecutionError::Unknown`] if there is none, [`ExecutionError::Id`] if there can be none of that
+    /// id; [`ExecutionError::Store`].
+    pub async fn execution<T>(&self, id: impl AsRef<str>) -> Result<Execution<T>, ExecutionError> {
+        let id = ExecutionId::new(id)?;
         let shared = &self.inner.shared;
-        match shared.store.header(id).await? {
-            Some(_) => Ok(Execution::new(id.clone(), Arc::clone(shared), None)),
-            None => Err(ExecutionError::Unknown {
-                execution: id.clone(),
-            }),
+        match shared.store.header(&id).await? {
+            Some(_) => Ok(Execution::new(id, Arc::clone(shared), None)),
+            None => Err(ExecutionError::Unknown { execution: id }),
         }
     }
 

@@ -18,7 +18,8 @@ use crate::store::{Created, Header, NewExecution, StoreError};
 ///
 /// # Errors
 /// Awaited, it gives [`StartError`]: an id that cannot be one, an argument that cannot be recorded, an id
-/// that is taken by another function or other arguments, or a store's fault. Nothing was written then.
+/// that is taken by another function or other arguments: nothing was written then. Or a store's fault, after
+/// which the execution may be there: start it again with the same id, or without one once you have looked.
 #[must_use = "a start does nothing until it is awaited"]
 pub struct Start<'a, T> {
     shared: &'a Arc<Shared>,
@@ -164,7 +165,7 @@ impl<T> fmt::Debug for Start<'_, T> {
     }
 }
 
-/// Why an execution was not started. Nothing was written.
+/// Why an execution was not started. Nothing was written, but for a fault of the store.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum StartError {
@@ -207,7 +208,8 @@ pub enum StartError {
         /// The arguments that were given, shortened.
         asked: String,
     },
-    /// The store's fault.
+    /// The store's fault. The execution may have been written before it: a start with an id can simply be
+    /// tried again.
     #[error(transparent)]
     Store(#[from] StoreError),
 }

@@ -40,7 +40,7 @@
 //! // The process dies. What was recorded is there, and no body runs again.
 //! drop(skail);
 //! let skail = engine(&store.crash()).await?;
-//! assert_eq!(skail.execution::<u32>(&ExecutionId::new("one")?).await?.result().await?, 4);
+//! assert_eq!(skail.execution::<u32>("one").await?.result().await?, 4);
 //! assert_eq!(runs.0.load(Ordering::SeqCst), 4);
 //! # Ok(())
 //! # }

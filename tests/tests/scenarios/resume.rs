@@ -117,6 +117,11 @@ async fn what_runs_or_is_done_cannot_be_resumed() {
     let id = ExecutionId::new("nobody").unwrap();
     let error = skail.execution::<()>(&id).await.unwrap_err();
     assert!(matches!(error, ExecutionError::Unknown { .. }), "{error}");
+    // A text will do for an id, and one that can be none says why.
+    let error = skail.execution::<()>("nobody-made-it").await.unwrap_err();
+    assert!(error.to_string().contains("`nobody-made-it`"), "{error}");
+    let error = skail.execution::<()>("two\nlines").await.unwrap_err();
+    assert!(matches!(error, ExecutionError::Id(_)), "{error}");
 }
 
 #[skail_function(retry_count = 0)]
