@@ -49,6 +49,8 @@ enum Workload {
     Store256,
     /// The store alone: 10,000 executions of one step each.
     StoreShort,
+    /// The store alone: what a rewriting keeps of 10,000 executions, half of them deleted.
+    StoreRewrite,
 }
 
 /// Where executions are kept.
@@ -91,6 +93,7 @@ fn main() -> anyhow::Result<()> {
                     runtime.block_on(store::commits(workload.clients(), &dir))?
                 }
                 Workload::StoreShort => runtime.block_on(store::short(&dir))?,
+                Workload::StoreRewrite => runtime.block_on(store::rewrite(&dir))?,
                 _ => runtime.block_on(workloads::run(workload, options.store, &dir))?,
             });
             std::fs::remove_dir_all(&dir)?;
@@ -111,12 +114,13 @@ impl Workload {
             Self::Store16 => "store-16",
             Self::Store256 => "store-256",
             Self::StoreShort => "store-short",
+            Self::StoreRewrite => "store-rewrite",
         }
     }
 
     fn unit(self) -> &'static str {
         match self {
-            Self::Short | Self::StoreShort => "executions/s",
+            Self::Short | Self::StoreShort | Self::StoreRewrite => "executions/s",
             _ => "steps/s",
         }
     }
@@ -125,6 +129,8 @@ impl Workload {
     fn clients(self) -> usize {
         match self {
             Self::Concurrent | Self::Short | Self::Store256 | Self::StoreShort => 256,
+            // It writes alone.
+            Self::StoreRewrite => 1,
             Self::Sequential | Self::Store1 => 1,
             Self::Parallel => 200,
             Self::Store16 => 16,

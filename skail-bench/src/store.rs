@@ -13,6 +13,9 @@ use skail_runtime::store::{
 };
 use skail_runtime::{Position, Sequence, WorkerId};
 
+/// How many executions the short workloads have.
+const EXECUTIONS: usize = 10_000;
+
 /// Steps per second of `clients` executions that commit one event after the other.
 #[allow(
     clippy::disallowed_methods,
@@ -53,7 +56,6 @@ pub(crate) async fn commits(clients: usize, dir: &Path) -> anyhow::Result<f64> {
     reason = "a bench measures time and owns its tasks"
 )]
 pub(crate) async fn short(dir: &Path) -> anyhow::Result<f64> {
-    const EXECUTIONS: usize = 10_000;
     const AT_A_TIME: usize = 256;
     let store = Arc::new(SledStore::open(dir.join("store"))?);
     let start = Instant::now();
@@ -85,6 +87,28 @@ pub(crate) async fn short(dir: &Path) -> anyhow::Result<f64> {
     creating.await??;
     let rate = rate(EXECUTIONS, start);
     store.close().await?;
+    Ok(rate)
+}
+
+/// Executions per second that a rewriting keeps, of a store from which as many were deleted.
+#[allow(
+    clippy::disallowed_methods,
+    reason = "a bench measures time and owns its tasks"
+)]
+pub(crate) async fn rewrite(dir: &Path) -> anyhow::Result<f64> {
+    short(dir).await?;
+    let path = dir.join("store");
+    let store = SledStore::open(&path)?;
+    let half: Result<Vec<_>, _> = (0..EXECUTIONS / 2)
+        .map(|number| ExecutionId::new(format!("order-{number}")))
+        .collect();
+    store.delete(half?).await?;
+    store.close().await?;
+    let start = Instant::now();
+    let rewritten = SledStore::options().rewrite(&path)?;
+    let rate = rate(rewritten.executions, start);
+    let (before, after) = (rewritten.size_before >> 10, rewritten.size_after >> 10);
+    eprintln!("{before} KiB became {after} KiB");
     Ok(rate)
 }
 
