@@ -23,6 +23,7 @@ use super::recorder::{Recorder, Stop};
 use super::shared::Shared;
 use super::steps::{Round, Steps};
 use super::waker::FunctionWaker;
+use super::watchdog::Watched;
 use crate::clock::{Timestamp, WorkGuard};
 use crate::codec::Payload;
 use crate::descriptor::{BodyFuture, BodyResult, FunctionDescriptor};
@@ -45,6 +46,7 @@ pub(super) struct Driver<'a> {
     pub(super) steps: Steps,
     future: Option<Unconstrained<BodyFuture>>,
     waker: Arc<FunctionWaker>,
+    watched: Arc<Watched>,
     ends: mpsc::UnboundedReceiver<AttemptEnd>,
     /// Recorded, and not handed over yet.
     pub(super) deliveries: VecDeque<Delivery>,
@@ -87,6 +89,7 @@ impl<'a> Driver<'a> {
             suspect,
         } = parts;
         let execution = recorder.lease().execution.clone();
+        let watched = shared.watchdog.watch(execution.clone(), function);
         let (steps, ends) = Steps::new(Arc::clone(shared), execution, suspect);
         let limit = shared.settings.payload_limit;
         let input = Input::new(Arc::clone(&shared.state), arguments, limit);
@@ -99,6 +102,7 @@ impl<'a> Driver<'a> {
             steps,
             future: Some(unconstrained((function.body)(input))),
             waker: FunctionWaker::new(),
+            watched,
             ends,
             deliveries: VecDeque::new(),
             stopping: shared.stopping.subscribe(),
@@ -160,11 +164,13 @@ impl<'a> Driver<'a> {
                 return Poll::Pending;
             };
             let current = Current::Function(Arc::clone(&self.frame));
+            let in_poll = self.watched.enter();
             let polled = self.waker.inside(|| {
                 catch_unwind(AssertUnwindSafe(|| {
                     enter(current, || std::pin::Pin::new(future).poll(&mut context))
                 }))
             });
+            drop(in_poll);
             for position in self.frame.take_dropped() {
                 self.steps.forget(position);
             }

@@ -20,6 +20,7 @@ mod shared;
 mod steps;
 mod waiters;
 mod waker;
+mod watchdog;
 
 pub use call::{CommandCall, FunctionCall};
 pub use context::{AttemptInfo, attempt, idempotency_key};
@@ -28,3 +29,4 @@ pub use input::{Arguments, CallArguments, Input};
 pub(crate) use scheduler::Scheduler;
 pub(crate) use shared::{MOST_BLOCKING, Settings, Shared};
 pub(crate) use waiters::{Ending, Waiter, Waiters};
+pub(crate) use watchdog::Watchdog;

@@ -6,6 +6,7 @@ use std::time::Duration;
 use tokio::sync::{Semaphore, watch};
 
 use super::waiters::Waiters;
+use super::watchdog::Watchdog;
 use crate::clock::Clock;
 use crate::ids::WorkerId;
 use crate::registry::Registry;
@@ -27,6 +28,8 @@ pub(crate) struct Settings {
     pub(crate) shutdown_grace: Duration,
     /// A wait longer than this leaves memory.
     pub(crate) warm_period: Duration,
+    /// How long one poll of a function may take before somebody is told.
+    pub(crate) poll_patience: Duration,
 }
 
 impl Default for Settings {
@@ -38,6 +41,7 @@ impl Default for Settings {
             lease: Duration::from_secs(30),
             shutdown_grace: Duration::from_secs(30),
             warm_period: Duration::from_secs(10),
+            poll_patience: Duration::from_secs(10),
         }
     }
 }
@@ -59,6 +63,7 @@ pub(crate) struct Shared {
     /// The most blocking bodies at once.
     pub(crate) blocking: Arc<Semaphore>,
     pub(crate) waiters: Waiters,
+    pub(crate) watchdog: Watchdog,
     /// Turns true when the shutdown begins.
     pub(crate) stopping: watch::Sender<bool>,
     pub(crate) random: Mutex<fastrand::Rng>,

@@ -10,7 +10,7 @@ use super::{Inner, Skail};
 use crate::clock::{Clock, SystemClock};
 use crate::codec::Codec;
 use crate::descriptor::{Register, Registration};
-use crate::engine::{MOST_BLOCKING, Scheduler, Settings, Shared, Waiters};
+use crate::engine::{MOST_BLOCKING, Scheduler, Settings, Shared, Waiters, Watchdog};
 use crate::ids::WorkerId;
 use crate::registry::{Registry, RegistryError};
 use crate::state::StateMap;
@@ -127,6 +127,14 @@ impl Builder {
         self
     }
 
+    /// How long a function may compute, or block its thread, before an error is logged that names it. An
+    /// `async` function that awaits nothing but calls comes back in microseconds; one that blocks (on a
+    /// lock, or by `block_on`) keeps others from running. Default 10 s.
+    pub fn poll_patience(mut self, patience: Duration) -> Self {
+        self.settings.poll_patience = patience;
+        self
+    }
+
     /// How long a lease on an execution lasts unless it is renewed, which happens every third of it:
     /// after a worker's death another takes its executions up after this time. Default 30 s. An embedded
     /// store needs no waiting: its one process takes everything up at once.
@@ -199,6 +207,7 @@ impl Builder {
             commands: Arc::new(Semaphore::new(settings.max_commands)),
             blocking: Arc::new(Semaphore::new(MOST_BLOCKING)),
             waiters: Waiters::default(),
+            watchdog: Watchdog::start(settings.poll_patience),
             stopping: watch::Sender::new(false),
             random: Mutex::new(random),
         });

@@ -52,6 +52,8 @@ fn only_the_clock_sleeps() {
         path == "skail-runtime/src/clock.rs"
             // A clock too: it jumps only when real time shows that nobody is on his way to work.
             || path == "skail-runtime/src/testing/clock.rs"
+            // It watches threads that are stuck in real time, whatever a clock says.
+            || path == "skail-runtime/src/engine/watchdog.rs"
             // Its one thread rests between groups of commits, and an opening waits for a lock to be free:
             // waits for a disk, which no test needs to control.
             || path.starts_with("skail-runtime/src/store/sled/")
