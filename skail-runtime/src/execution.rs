@@ -100,6 +100,30 @@ impl<T> Execution<T> {
     }
 }
 
+impl<T> Execution<T> {
+    /// Takes the execution out of the store, with its history and its result. It must have come to rest
+    /// (completed, failed or blocked); its id is free then, and a start under it does the work anew.
+    ///
+    /// [`Builder::keep_completed`](crate::Builder::keep_completed) does this by itself.
+    ///
+    /// # Errors
+    /// [`ExecutionError::NotDeletable`] if it is not at rest, or was resumed;
+    /// [`ExecutionError::Unknown`] if it is not there; [`ExecutionError::Store`].
+    pub async fn delete(&self) -> Result<(), ExecutionError> {
+        let header = self.header().await?;
+        let store = &self.shared.store;
+        if header.is_deletable() && store.delete(vec![self.id.clone()]).await? > 0 {
+            return Ok(());
+        }
+        // Running, or about to; or somebody else was quicker.
+        let status = self.header().await?.status;
+        Err(ExecutionError::NotDeletable {
+            execution: self.id.clone(),
+            status,
+        })
+    }
+}
+
 impl<T: DeserializeOwned> Execution<T> {
     /// Waits until the execution is at rest and gives its result.
     ///
@@ -318,6 +342,16 @@ pub enum ExecutionError {
         "execution `{execution}` is {status}; only a failed or blocked execution can be resumed"
     )]
     NotResumable {
+        /// The execution.
+        execution: ExecutionId,
+        /// Where it stands.
+        status: Status,
+    },
+    /// Only executions at rest can be deleted.
+    #[error(
+        "execution `{execution}` is {status} or was resumed, and stays; only an execution that has come to rest can be deleted"
+    )]
+    NotDeletable {
         /// The execution.
         execution: ExecutionId,
         /// Where it stands.

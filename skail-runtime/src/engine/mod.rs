@@ -15,6 +15,7 @@ mod input;
 mod places;
 mod reach;
 mod recorder;
+mod retention;
 mod scheduler;
 mod shared;
 mod steps;

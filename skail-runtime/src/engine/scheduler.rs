@@ -12,6 +12,7 @@ use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
 use super::claimed;
 use super::reach::{STORE_BACKOFF, reach};
 use super::recorder::Stop;
+use super::retention;
 use super::shared::Shared;
 use super::waiters::Ending;
 use crate::clock::{Timestamp, WorkGuard};
@@ -75,13 +76,22 @@ impl Scheduler {
 
     /// Runs until the shutdown is through or the store is gone.
     pub(crate) async fn run(mut self) -> Result<(), StoreError> {
+        let mut background = JoinSet::new();
+        self.tidy_up(&mut background);
         let ended = self.work().await;
+        // What was deleted is deleted; the rest has time.
+        background.shutdown().await;
         if let Err(error) = &ended {
             tracing::error!(%error, "the engine stops");
             self.drivers.shutdown().await;
             self.shared.waiters.close(error);
         }
         ended
+    }
+
+    #[allow(clippy::disallowed_methods, reason = "the scheduler owns the task")]
+    fn tidy_up(&self, background: &mut JoinSet<()>) {
+        background.spawn(retention::run(Arc::clone(&self.shared)));
     }
 
     async fn work(&mut self) -> Result<(), StoreError> {

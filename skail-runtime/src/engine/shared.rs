@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use tokio::sync::{Semaphore, watch};
 
+use super::retention::Retention;
 use super::waiters::Waiters;
 use super::watchdog::Watchdog;
 use crate::clock::Clock;
@@ -30,6 +31,7 @@ pub(crate) struct Settings {
     pub(crate) warm_period: Duration,
     /// How long one poll of a function may take before somebody is told.
     pub(crate) poll_patience: Duration,
+    pub(crate) retention: Retention,
 }
 
 impl Default for Settings {
@@ -42,6 +44,7 @@ impl Default for Settings {
             shutdown_grace: Duration::from_secs(30),
             warm_period: Duration::from_secs(10),
             poll_patience: Duration::from_secs(10),
+            retention: Retention::default(),
         }
     }
 }

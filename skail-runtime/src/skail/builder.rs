@@ -135,6 +135,23 @@ impl Builder {
         self
     }
 
+    /// How long completed executions stay in the store, counted from their end; for ever unless set.
+    /// Then they are deleted in the background, some time after: an eighth of this, at least a second and
+    /// at most an hour. Until then the id of a start stands for the work that was done, and results can be
+    /// read; after it the same start does the work again. So choose longer than anybody may ask twice.
+    pub fn keep_completed(mut self, time: Duration) -> Self {
+        self.settings.retention.completed = Some(time);
+        self
+    }
+
+    /// How long failed executions stay in the store, counted from their last failure; for ever unless
+    /// set. As with [`keep_completed`](Self::keep_completed). One that was resumed is not deleted, and
+    /// neither is one that is blocked.
+    pub fn keep_failed(mut self, time: Duration) -> Self {
+        self.settings.retention.failed = Some(time);
+        self
+    }
+
     /// How long a lease on an execution lasts unless it is renewed, which happens every third of it:
     /// after a worker's death another takes its executions up after this time. Default 30 s. An embedded
     /// store needs no waiting: its one process takes everything up at once.

@@ -125,8 +125,9 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// with more behind it: what a call reads is bounded. Only [`Page::next`] tells the end.
     fn list(&self, query: Query) -> BoxFuture<'_, Result<Page, StoreError>>;
 
-    /// Deletes executions that are [at rest](crate::history::Status::at_rest), or cannot be read, and are
-    /// not leased, with their histories and inboxes; others are left. Returns how many were deleted.
+    /// Deletes executions that are [at rest](crate::history::Status::at_rest), or cannot be read, with
+    /// their histories and inboxes; others are left, and so are those that are leased, or due because of
+    /// a message: a resume that was acknowledged is not lost. Returns how many were deleted.
     fn delete(&self, ids: Vec<ExecutionId>) -> BoxFuture<'_, Result<usize, StoreError>>;
 
     /// News of what changed, by this process or, where the store can know, by others.

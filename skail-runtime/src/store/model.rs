@@ -43,6 +43,15 @@ pub struct Header {
     pub problem: Option<String>,
 }
 
+impl Header {
+    /// Whether [`Store::delete`](super::Store::delete) may take the execution out, unless it is leased: it
+    /// is at rest, and no message is about to change that.
+    #[must_use]
+    pub const fn is_deletable(&self) -> bool {
+        self.status.is_final() || self.status.at_rest() && self.due.is_none()
+    }
+}
+
 /// What came of a creation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Created {

@@ -121,6 +121,20 @@ fn a_store_becomes_smaller_and_keeps_everything() {
     assert_eq!(contents(&path), later);
 }
 
+/// Without any rewriting: what is deleted makes room for what comes.
+#[test]
+fn the_room_of_what_was_deleted_is_used_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("store");
+    let mut sizes = Vec::new();
+    for _ in 0..12 {
+        used(&path, 3_000);
+        let files = ["db", "conf"].map(|name| fs::metadata(path.join("sled").join(name)));
+        sizes.push(files.map(|file| file.unwrap().len()).iter().sum::<u64>());
+    }
+    assert!(sizes[11] < sizes[3] * 3 / 2, "{sizes:?}");
+}
+
 #[test]
 fn every_record_is_copied_byte_by_byte() {
     let directory = tempfile::tempdir().unwrap();

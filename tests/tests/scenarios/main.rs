@@ -25,6 +25,7 @@ mod places;
 mod redelivery;
 mod restart;
 mod resume;
+mod retention;
 mod shutdown;
 mod start;
 mod support;

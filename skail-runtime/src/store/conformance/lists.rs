@@ -133,10 +133,10 @@ pub(super) async fn deleted_executions_are_gone_and_their_ids_free<S: Subject>(s
             .commit(commit(&lease, 1, vec![step(0, 10_000)]))
             .await
             .unwrap();
-        let failing = leave(&lease, 2, vec![step(1, 1)], Status::Failed, None);
-        store.commit(failing).await.unwrap();
-        // Mail has made it due, which must not be found any more either.
+        // Mail that was left over, and a due time, must not be found any more either.
         store.send(&id("a"), resume(), at(2)).await.unwrap();
+        let ending = leave(&lease, 2, vec![step(1, 1)], Status::Completed, Some(7));
+        store.commit(ending).await.unwrap();
         let ids = vec![id("nobody"), id("a"), id("a")];
         assert_eq!(store.delete(ids).await.unwrap(), 1, "round {round}");
         assert_eq!(store.header(&id("a")).await.unwrap(), None);
@@ -183,6 +183,31 @@ pub(super) async fn only_what_is_at_rest_is_deleted<S: Subject>(subject: &S) {
     store.commit(failing).await.unwrap();
     assert_eq!(names(&claim(&store, 100, 200, 9).await).len(), 1);
     assert_eq!(store.delete(ids()).await.unwrap(), 1);
+}
+
+pub(super) async fn what_was_resumed_is_not_deleted<S: Subject>(subject: &S) {
+    let store = subject.fresh().await;
+    for status in [Status::Failed, Status::Blocked] {
+        create(&store, new("a", "f", 1)).await;
+        let lease = claim_one(&store, 1, 100).await.lease;
+        let mut resting = commit(&lease, 1, vec![]);
+        resting.header = Some(change(status, None));
+        resting.release = true;
+        store.commit(resting).await.unwrap();
+        let sent = store.send(&id("a"), resume(), at(50)).await.unwrap();
+        assert!(matches!(sent, Sent::Delivered(_)), "{sent:?}");
+        assert_eq!(store.delete(vec![id("a")]).await.unwrap(), 0);
+        // Nor once it is claimed; but when it rests again.
+        let lease = claim_one(&store, 200, 300).await.lease;
+        assert_eq!(store.delete(vec![id("a")]).await.unwrap(), 0);
+        let (message, _) = store.inbox(&id("a"), 1).await.unwrap().remove(0);
+        let mut resting = commit(&lease, 1, vec![]);
+        resting.header = Some(change(status, None));
+        resting.consumed = vec![message];
+        resting.release = true;
+        store.commit(resting).await.unwrap();
+        assert_eq!(store.delete(vec![id("a")]).await.unwrap(), 1);
+    }
 }
 
 pub(super) async fn a_long_history_is_deleted_whole<S: Subject>(subject: &S) {

@@ -150,6 +150,7 @@ pub async fn run_all<S: Subject>(subject: &S, extent: Extent) {
             a_list_is_in_order_and_filtered
             deleted_executions_are_gone_and_their_ids_free
             only_what_is_at_rest_is_deleted
+            what_was_resumed_is_not_deleted
             a_long_history_is_deleted_whole
             a_damaged_execution_is_named_and_stops_nobody
             ;

@@ -245,7 +245,7 @@ impl Data {
                 continue;
             };
             let readable = record.damage.is_none();
-            if record.lease.is_some() || readable && !record.header.status.at_rest() {
+            if record.lease.is_some() || readable && !record.header.is_deletable() {
                 continue;
             }
             if let Some(due) = record.header.due {

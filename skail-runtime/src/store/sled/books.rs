@@ -274,7 +274,7 @@ impl Books {
         let mut operations: Vec<Operation> = vec![(keys::header(id), None)];
         let mut number = Stamp(0);
         if let Some(execution) = execution {
-            if !execution.header.status.at_rest() {
+            if !execution.header.is_deletable() {
                 return Ok(false);
             }
             number = Stamp(execution.number);
