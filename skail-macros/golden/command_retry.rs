@@ -38,11 +38,13 @@ impl ping {
         states: &[],
         policy: ::skail_runtime::__private::CommandPolicy {
             retry_count: 8u32,
-            backoff: ::skail_runtime::__private::Backoff::checked_by_the_attribute(
-                ::skail_runtime::__private::Duration::new(1, 500000000),
-                2f64,
-                ::skail_runtime::__private::Duration::new(30, 0),
-                ::skail_runtime::__private::Jitter::None,
+            backoff: ::core::option::Option::Some(
+                ::skail_runtime::__private::Backoff::checked_by_the_attribute(
+                    ::skail_runtime::__private::Duration::new(1, 500000000),
+                    2f64,
+                    ::skail_runtime::__private::Duration::new(30, 0),
+                    ::skail_runtime::__private::Jitter::None,
+                ),
             ),
             timeout: ::core::option::Option::Some(
                 ::skail_runtime::__private::Duration::new(10, 0),

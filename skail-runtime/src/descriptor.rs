@@ -59,8 +59,8 @@ impl fmt::Debug for Body {
 pub struct CommandPolicy {
     /// Redeliveries after the first attempt; 0 makes the command at most once.
     pub retry_count: u32,
-    /// The wait before each of them.
-    pub backoff: Backoff,
+    /// The wait before each of them; `None` for the engine's default.
+    pub backoff: Option<Backoff>,
     /// The longest that one attempt may take.
     pub timeout: Option<Duration>,
 }
@@ -69,10 +69,10 @@ impl CommandPolicy {
     /// Redeliveries of a command unless it says otherwise (DESIGN 1.2).
     pub const DEFAULT_RETRY_COUNT: u32 = 5;
 
-    /// 5 redeliveries, exponential backoff with full jitter, no timeout.
+    /// 5 redeliveries, the engine's backoff, no timeout.
     pub const DEFAULT: Self = Self {
         retry_count: Self::DEFAULT_RETRY_COUNT,
-        backoff: Backoff::DEFAULT,
+        backoff: None,
         timeout: None,
     };
 
@@ -88,18 +88,18 @@ impl CommandPolicy {
 pub struct FunctionPolicy {
     /// Redeliveries after the first attempt.
     pub retry_count: u32,
-    /// The wait before each of them.
-    pub backoff: Backoff,
+    /// The wait before each of them; `None` for the engine's default.
+    pub backoff: Option<Backoff>,
 }
 
 impl FunctionPolicy {
     /// Redeliveries of a function unless it says otherwise (DESIGN 1.2).
     pub const DEFAULT_RETRY_COUNT: u32 = 15;
 
-    /// 15 redeliveries, exponential backoff with full jitter.
+    /// 15 redeliveries, the engine's backoff.
     pub const DEFAULT: Self = Self {
         retry_count: Self::DEFAULT_RETRY_COUNT,
-        backoff: Backoff::DEFAULT,
+        backoff: None,
     };
 }
 

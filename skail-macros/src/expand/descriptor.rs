@@ -110,7 +110,10 @@ fn policy(model: &Model) -> TokenStream {
         None => quote_spanned!(here()=> #default.retry_count),
     };
     let backoff = match options.backoff {
-        Some(value) => backoff(model, value),
+        Some(value) => {
+            let value = backoff(model, value);
+            quote_spanned!(here()=> ::core::option::Option::Some(#value))
+        }
         None => quote_spanned!(here()=> #default.backoff),
     };
     let timeout = (model.kind == Kind::Command).then(|| match options.timeout {

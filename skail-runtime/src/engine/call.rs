@@ -95,7 +95,7 @@ impl<T> CommandCall<T> {
 
     /// The wait before each redelivery, for this call.
     pub fn backoff(self, backoff: Backoff) -> Self {
-        self.with_policy(|policy| policy.backoff = backoff)
+        self.with_policy(|policy| policy.backoff = Some(backoff))
     }
 
     /// The longest that one attempt may take, for this call. Time spent waiting for its turn

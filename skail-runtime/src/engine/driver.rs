@@ -10,6 +10,7 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use tokio::sync::{mpsc, watch};
 use tokio::task::coop::{Unconstrained, unconstrained};
@@ -43,6 +44,8 @@ pub(super) struct Driver<'a> {
     pub(super) frame: Arc<Frame>,
     /// The number of this attempt of the function, from 1.
     pub(super) attempt: u32,
+    /// The wait before this attempt.
+    pub(super) previous_delay: Option<Duration>,
     pub(super) steps: Steps,
     future: Option<Unconstrained<BodyFuture>>,
     waker: Arc<FunctionWaker>,
@@ -98,6 +101,7 @@ impl<'a> Driver<'a> {
             function,
             recorder,
             attempt: replay.attempt(),
+            previous_delay: replay.delay(),
             frame: Arc::new(Frame::new(function.name, replay)),
             steps,
             future: Some(unconstrained((function.body)(input))),

@@ -74,7 +74,8 @@ async fn failed(driver: &mut Driver<'_>, failure: Failure, last: bool) -> Result
     let dropped = driver.frame.droppable(&driver.deliveries);
     let retry_at = (!last && attempt <= policy.retry_count).then(|| {
         let random = driver.shared.random();
-        at.saturating_add(policy.backoff.delay(attempt - 1, None, random))
+        let backoff = policy.backoff.unwrap_or(driver.shared.settings.backoff);
+        at.saturating_add(backoff.delay(attempt - 1, driver.previous_delay, random))
     });
     let status = if retry_at.is_some() {
         Status::Running

@@ -11,6 +11,7 @@ use super::watchdog::Watchdog;
 use crate::clock::Clock;
 use crate::ids::WorkerId;
 use crate::registry::Registry;
+use crate::retry::Backoff;
 use crate::state::StateMap;
 use crate::store::Store;
 
@@ -32,6 +33,8 @@ pub(crate) struct Settings {
     /// How long one poll of a function may take before somebody is told.
     pub(crate) poll_patience: Duration,
     pub(crate) retention: Retention,
+    /// The wait before an attempt of what names no backoff.
+    pub(crate) backoff: Backoff,
 }
 
 impl Default for Settings {
@@ -45,6 +48,7 @@ impl Default for Settings {
             warm_period: Duration::from_secs(10),
             poll_patience: Duration::from_secs(10),
             retention: Retention::default(),
+            backoff: Backoff::DEFAULT,
         }
     }
 }

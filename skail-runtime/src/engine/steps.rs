@@ -133,11 +133,13 @@ impl Steps {
             let counts = self.suspect || underway.policy.at_most_once();
             if let Some(attempt) = recorded.interrupted_attempt.filter(|_| counts) {
                 underway.attempt = attempt;
+                underway.previous_delay = recorded.retry_delay;
                 let failure = Failure::new(FailureKind::Interrupted, INTERRUPTED);
                 self.failed(underway, failure, false, now, round);
                 return;
             }
             underway.attempt = recorded.failed_attempts + 1;
+            underway.previous_delay = recorded.retry_delay;
             if let Some(due) = recorded.retry_at {
                 underway.stage = Stage::Waiting(due);
             }
@@ -241,9 +243,8 @@ impl Steps {
             return;
         }
         let random = self.shared.random();
-        let delay = policy
-            .backoff
-            .delay(underway.attempt - 1, underway.previous_delay, random);
+        let backoff = policy.backoff.unwrap_or(self.shared.settings.backoff);
+        let delay = backoff.delay(underway.attempt - 1, underway.previous_delay, random);
         let retry_at = now.saturating_add(delay);
         tracing::debug!(
             execution = %self.execution, command = underway.command.name, attempt = underway.attempt,

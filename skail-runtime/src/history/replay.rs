@@ -5,6 +5,7 @@
 //! ([`Replay::next`]): the order in which it got them live.
 
 use std::collections::{HashMap, VecDeque};
+use std::time::Duration;
 
 use super::{AcceptedArguments, BlockReason, Divergence, Event, Status, Step};
 use crate::clock::Timestamp;
@@ -64,6 +65,8 @@ pub struct Recorded {
     pub last_failure: Option<Failure>,
     /// When the next attempt is due.
     pub retry_at: Option<Timestamp>,
+    /// How long that is after the last of them.
+    pub retry_delay: Option<Duration>,
     /// The attempt whose start was recorded and whose end was not: the process died in it.
     pub interrupted_attempt: Option<u32>,
     /// Whether the start of any attempt was recorded: then those of the following ones are too.
@@ -77,6 +80,7 @@ pub struct Replay {
     status: Option<Status>,
     length: u64,
     attempt: u32,
+    delay: Option<Duration>,
     block: Option<BlockReason>,
     recorded: HashMap<Position, Recorded>,
     accepted: Vec<AcceptedArguments>,
@@ -123,16 +127,17 @@ impl Replay {
                 recorded.watched = true;
             }
             Event::CommandAttemptFailed {
+                at,
                 step,
                 attempt,
                 failure,
                 retry_at,
-                ..
             } => {
                 let recorded = self.of(step);
                 recorded.failed_attempts = attempt;
                 recorded.last_failure = Some(failure);
                 recorded.retry_at = Some(retry_at);
+                recorded.retry_delay = Some(retry_at.saturating_since(at));
                 recorded.interrupted_attempt = None;
             }
             Event::CommandCompleted { step, result, .. } => {
@@ -154,13 +159,19 @@ impl Replay {
                     },
                 );
             }
-            Event::FunctionAttemptFailed { dropped, .. } => {
+            Event::FunctionAttemptFailed {
+                at,
+                dropped,
+                retry_at,
+                ..
+            } => {
                 for position in &dropped {
                     self.recorded.remove(position);
                 }
                 self.deliveries
                     .retain(|delivery| !dropped.contains(&delivery.position));
                 self.attempt += 1;
+                self.delay = retry_at.map(|retry_at| retry_at.saturating_since(at));
             }
             Event::Blocked { reason, .. } => self.block = Some(reason),
             Event::Resumed { accepted, .. } => {
@@ -185,6 +196,7 @@ impl Replay {
             recorded.failed_attempts = 0;
             recorded.last_failure = None;
             recorded.retry_at = None;
+            recorded.retry_delay = None;
         }
     }
 
@@ -197,6 +209,7 @@ impl Replay {
                 failed_attempts: 0,
                 last_failure: None,
                 retry_at: None,
+                retry_delay: None,
                 interrupted_attempt: None,
                 watched: false,
             })
@@ -232,6 +245,12 @@ impl Replay {
     #[must_use]
     pub fn attempt(&self) -> u32 {
         self.attempt
+    }
+
+    /// The wait before that attempt, if one before it failed.
+    #[must_use]
+    pub fn delay(&self) -> Option<Duration> {
+        self.delay
     }
 
     /// What blocks the execution, while it is blocked.

@@ -1,8 +1,10 @@
 //! When something is tried again.
 //!
-//! Owns the arithmetic of delays. Pure: time and randomness are passed in; must never know tokio or a
-//! store.
+//! Owns the arithmetic of delays, budgets and breakers. Pure: time and randomness are passed in; must
+//! never know tokio or a store.
 
 mod backoff;
+mod setting;
 
-pub use backoff::{Backoff, InvalidBackoff, Jitter};
+pub use backoff::{Backoff, Jitter};
+pub use setting::InvalidSetting;

@@ -13,6 +13,7 @@ use crate::descriptor::{Register, Registration};
 use crate::engine::{MOST_BLOCKING, Scheduler, Settings, Shared, Waiters, Watchdog};
 use crate::ids::WorkerId;
 use crate::registry::{Registry, RegistryError};
+use crate::retry::Backoff;
 use crate::state::StateMap;
 use crate::store::{CodedStore, Store};
 
@@ -118,6 +119,14 @@ impl Builder {
     /// permanent error of the step.
     pub fn payload_limit(mut self, bytes: usize) -> Self {
         self.settings.payload_limit = bytes;
+        self
+    }
+
+    /// The wait before each further attempt of commands and functions that name no backoff, neither in
+    /// their attribute nor for one call. Default [`Backoff::DEFAULT`]: base 500 ms, factor 2, cap 30 s,
+    /// full jitter.
+    pub fn backoff(mut self, backoff: Backoff) -> Self {
+        self.settings.backoff = backoff;
         self
     }
 
