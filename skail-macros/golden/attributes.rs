@@ -67,7 +67,7 @@ impl charge_card {
             __skail_arguments.end()?;
             let __skail_outcome = Self::body().await;
             use ::skail_runtime::__private::finish::*;
-            (&&&::skail_runtime::__private::Returned::new(__skail_outcome))
+            (&&&&::skail_runtime::__private::Returned::new(__skail_outcome))
                 .finish(&Self::__SKAIL_ENDING, &__skail_input)
         })
     }

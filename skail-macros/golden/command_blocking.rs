@@ -55,7 +55,7 @@ impl hash {
         __skail_arguments.end()?;
         let __skail_outcome = Self::body(__skail_0);
         use ::skail_runtime::__private::finish::*;
-        (&&&::skail_runtime::__private::Returned::new(__skail_outcome))
+        (&&&&::skail_runtime::__private::Returned::new(__skail_outcome))
             .finish(&Self::__SKAIL_ENDING, &__skail_input)
     }
 }

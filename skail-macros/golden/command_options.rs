@@ -73,7 +73,7 @@ impl charge_card {
                 )
                 .await;
             use ::skail_runtime::__private::finish::*;
-            (&&&::skail_runtime::__private::Returned::new(__skail_outcome))
+            (&&&&::skail_runtime::__private::Returned::new(__skail_outcome))
                 .finish(&Self::__SKAIL_ENDING, &__skail_input)
         })
     }

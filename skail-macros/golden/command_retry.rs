@@ -49,6 +49,8 @@ impl ping {
             timeout: ::core::option::Option::Some(
                 ::skail_runtime::__private::Duration::new(10, 0),
             ),
+            max_retry_after: ::skail_runtime::__private::CommandPolicy::DEFAULT
+                .max_retry_after,
         },
         body: ::skail_runtime::__private::Body::Async(Self::__skail_run),
     };
@@ -60,7 +62,7 @@ impl ping {
             __skail_arguments.end()?;
             let __skail_outcome = Self::body().await;
             use ::skail_runtime::__private::finish::*;
-            (&&&::skail_runtime::__private::Returned::new(__skail_outcome))
+            (&&&&::skail_runtime::__private::Returned::new(__skail_outcome))
                 .finish(&Self::__SKAIL_ENDING, &__skail_input)
         })
     }

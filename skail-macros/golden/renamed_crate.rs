@@ -61,7 +61,7 @@ impl process {
             __skail_arguments.end()?;
             let __skail_outcome = Self::body(__skail_0).await;
             use crate::reexports::durable::__private::finish::*;
-            (&&&crate::reexports::durable::__private::Returned::new(__skail_outcome))
+            (&&&&crate::reexports::durable::__private::Returned::new(__skail_outcome))
                 .finish(&Self::__SKAIL_ENDING, &__skail_input)
         })
     }

@@ -24,7 +24,8 @@ pub use crate::state::StateKey;
 
 use crate::codec::encode_surviving;
 use crate::engine::{CommandCall, FunctionCall};
-use crate::error::{BodyError, MAX_TYPED_BYTES};
+use crate::error::{Advice, BodyError, MAX_TYPED_BYTES};
+use crate::retry::RetryAdvice;
 
 /// What an annotated function returns.
 #[diagnostic::on_unimplemented(
@@ -154,7 +155,7 @@ impl<T> State<T> {
 /// How a body ends: the only place that demands that its value can be recorded and that its error is one.
 #[derive(Debug)]
 pub struct Ending<T, E> {
-    finish: fn(&Input, Result<T, E>, Option<Payload>) -> BodyResult,
+    finish: fn(&Input, Result<T, E>, Option<Payload>, Advice) -> BodyResult,
 }
 
 /// The ending of a body that returns `R`.
@@ -163,15 +164,18 @@ pub type EndingOf<R> = Ending<<R as Outcome>::Value, <R as Outcome>::Error>;
 #[must_use]
 pub const fn ending<T: Recordable, E: UserError>() -> Ending<T, E> {
     Ending {
-        finish: |input, outcome, typed| {
-            input.finish(outcome.map_err(UserError::into_anyhow), typed)
+        finish: |input, outcome, typed, advice| {
+            input.finish(outcome.map_err(UserError::into_anyhow), typed, advice)
         },
     }
 }
 
-/// What a body returned, on its way into the record. With the three traits in scope,
-/// `(&&&Returned::new(r)).finish(…)` picks the first of them that applies: method lookup takes away one
-/// `&` after the other.
+/// What a body returned, on its way into the record.
+///
+/// With the five traits in scope, `(&&&&Returned::new(r)).finish(…)` picks the first of them that
+/// applies. Method lookup goes by the receiver: first what takes `&&&&Returned` as it is, which is an
+/// implementation for `&&&Returned`; then with one more `&`, one for `&&&&Returned`; then with fewer and
+/// fewer.
 #[allow(missing_debug_implementations)]
 pub struct Returned<R>(Cell<Option<R>>);
 
@@ -181,19 +185,59 @@ impl<R> Returned<R> {
     }
 }
 
+impl<T, E> Returned<Result<T, E>> {
+    fn end(
+        &self,
+        ending: &Ending<T, E>,
+        input: &Input,
+        typed: impl FnOnce(&E) -> Option<Payload>,
+        advice: impl FnOnce(&E) -> Advice,
+    ) -> BodyResult {
+        let outcome = self.0.take().expect("a body returns once");
+        let error = outcome.as_ref().err();
+        let (typed, advice) = (error.and_then(typed), error.map(advice));
+        (ending.finish)(input, outcome, typed, advice.unwrap_or_default())
+    }
+}
+
 /// An error that is recorded itself, beside its text.
+fn recorded<E: Serialize + DeserializeOwned>(error: &E) -> Option<Payload> {
+    encode_surviving(error, MAX_TYPED_BYTES).ok()
+}
+
+/// An error that is recorded itself and says whether another attempt can help.
+pub trait FinishTypedAdvised<T, E> {
+    fn finish(&self, ending: &Ending<T, E>, input: &Input) -> BodyResult;
+}
+
+impl<T, E> FinishTypedAdvised<T, E> for &&&Returned<Result<T, E>>
+where
+    E: Serialize + DeserializeOwned + RetryAdvice,
+{
+    fn finish(&self, ending: &Ending<T, E>, input: &Input) -> BodyResult {
+        self.end(ending, input, recorded, E::advice)
+    }
+}
+
+/// An error that says whether another attempt can help.
+pub trait FinishAdvised<T, E> {
+    fn finish(&self, ending: &Ending<T, E>, input: &Input) -> BodyResult;
+}
+
+impl<T, E: RetryAdvice> FinishAdvised<T, E> for &&&&Returned<Result<T, E>> {
+    fn finish(&self, ending: &Ending<T, E>, input: &Input) -> BodyResult {
+        self.end(ending, input, |_| None, E::advice)
+    }
+}
+
+/// An error that is recorded itself.
 pub trait FinishTyped<T, E> {
     fn finish(&self, ending: &Ending<T, E>, input: &Input) -> BodyResult;
 }
 
 impl<T, E: Serialize + DeserializeOwned> FinishTyped<T, E> for &&Returned<Result<T, E>> {
     fn finish(&self, ending: &Ending<T, E>, input: &Input) -> BodyResult {
-        let outcome = self.0.take().expect("a body returns once");
-        let typed = outcome
-            .as_ref()
-            .err()
-            .and_then(|error| encode_surviving(error, MAX_TYPED_BYTES).ok());
-        (ending.finish)(input, outcome, typed)
+        self.end(ending, input, recorded, |_| Advice::Usual)
     }
 }
 
@@ -204,8 +248,7 @@ pub trait FinishUntyped<T, E> {
 
 impl<T, E> FinishUntyped<T, E> for &Returned<Result<T, E>> {
     fn finish(&self, ending: &Ending<T, E>, input: &Input) -> BodyResult {
-        let outcome = self.0.take().expect("a body returns once");
-        (ending.finish)(input, outcome, None)
+        self.end(ending, input, |_| None, |_| Advice::Usual)
     }
 }
 
@@ -235,9 +278,9 @@ pub fn key_part<T: KeyPart>(value: &T) -> &dyn fmt::Display {
     value
 }
 
-/// The three traits, for a glob: which of them it is goes by method lookup.
+/// The five traits, for a glob: which of them it is goes by method lookup.
 pub mod finish {
-    pub use super::{FinishRefused, FinishTyped, FinishUntyped};
+    pub use super::{FinishAdvised, FinishRefused, FinishTyped, FinishTypedAdvised, FinishUntyped};
 }
 
 /// Where the caller stands.

@@ -63,6 +63,8 @@ pub struct CommandPolicy {
     pub backoff: Option<Backoff>,
     /// The longest that one attempt may take.
     pub timeout: Option<Duration>,
+    /// The longest wait that an error may ask for; `None` for the engine's default.
+    pub max_retry_after: Option<Duration>,
 }
 
 impl CommandPolicy {
@@ -74,6 +76,7 @@ impl CommandPolicy {
         retry_count: Self::DEFAULT_RETRY_COUNT,
         backoff: None,
         timeout: None,
+        max_retry_after: None,
     };
 
     /// Whether a body may never run twice.

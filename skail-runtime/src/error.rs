@@ -6,6 +6,7 @@
 
 use std::error::Error as StdError;
 use std::fmt;
+use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -44,6 +45,28 @@ impl fmt::Display for FailureKind {
     }
 }
 
+/// What an error says about trying again; recorded with it.
+///
+/// Said by [`permanent`](crate::permanent), [`retry_after`](crate::retry_after) or the error's own
+/// [`RetryAdvice`](crate::RetryAdvice).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum Advice {
+    /// Nothing: the next attempt comes after the backoff.
+    #[default]
+    Usual,
+    /// No further attempt can help.
+    Permanent,
+    /// The next attempt comes after this time instead of the backoff's. Zero says nothing.
+    After(Duration),
+}
+
+impl Advice {
+    fn is_usual(&self) -> bool {
+        *self == Self::Usual
+    }
+}
+
 /// The longest recorded message or cause, in bytes. A longer one is cut at a character with a marker:
 /// an error of megabytes must not become a second failure.
 const MAX_TEXT_BYTES: usize = 16 * 1024;
@@ -67,6 +90,9 @@ pub struct Failure {
     /// The error itself, if its type can be recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub typed: Option<Payload>,
+    /// What it said about trying again.
+    #[serde(default, skip_serializing_if = "Advice::is_usual")]
+    pub advice: Advice,
 }
 
 impl Failure {
@@ -78,12 +104,14 @@ impl Failure {
             message: cut(message.into()),
             causes: Vec::new(),
             typed: None,
+            advice: Advice::Usual,
         }
     }
 
-    /// A user's error, its sources, and its recorded value if it has one.
+    /// A user's error, its sources, its recorded value if it has one, and what it says about trying
+    /// again.
     #[must_use]
-    pub fn from_error(error: &anyhow::Error, typed: Option<Payload>) -> Self {
+    pub fn from_error(error: &anyhow::Error, typed: Option<Payload>, advice: Advice) -> Self {
         let causes = error
             .chain()
             .skip(1)
@@ -96,6 +124,7 @@ impl Failure {
             message: cut(error.to_string()),
             causes,
             typed,
+            advice,
         }
     }
 }
@@ -195,6 +224,13 @@ impl CommandError {
         self.0.attempts
     }
 
+    /// What the error of the last attempt said about trying again. [`Advice::Permanent`] is why there
+    /// were fewer attempts than `retry_count` allows.
+    #[must_use]
+    pub fn advice(&self) -> Advice {
+        self.0.failure.advice
+    }
+
     /// The command's recorded name.
     #[must_use]
     pub fn command(&self) -> &str {
@@ -223,6 +259,9 @@ impl fmt::Display for CommandError {
             write!(f, " (position {position})")?;
         }
         write!(f, " {}", inner.failure.kind)?;
+        if inner.failure.advice == Advice::Permanent {
+            f.write_str(" for good")?;
+        }
         match inner.attempts {
             0 => {}
             1 => f.write_str(" after 1 attempt")?,

@@ -64,6 +64,8 @@
 //! | what happened to an attempt of a command | does it count? | then |
 //! | --- | --- | --- |
 //! | the body returned `Err`, any error | yes | the next attempt after the [backoff](retry::Backoff); after the last one the function gets a [`CommandError`] |
+//! | the error says that it is [`permanent`] | yes | no further attempt: the function gets the [`CommandError`] at once; if it passes that on, it is not redelivered either |
+//! | the error says [`retry_after`] | yes | the next attempt after that time, instead of the backoff's, and up to 10 % later; at most [`Builder::max_retry_after`] |
 //! | the body panicked | yes | the same |
 //! | the attempt took longer than its `timeout` | yes | the same; the body is dropped at its `.await` (a `blocking` one cannot be stopped: it runs on, and nobody listens) |
 //! | the process died in the body, `retry_count >= 1` | from the second time on | the next attempt: a command that kills its process is started at most `2 + retry_count` times |
@@ -193,6 +195,7 @@ pub use error::{CommandError, FailureKind};
 pub use execution::{Execution, ExecutionError, Resume};
 pub use ids::{Epoch, ExecutionId, InvalidId, MAX_ID_BYTES, Position, Sequence, WorkerId};
 pub use registry::RegistryError;
+pub use retry::{Advice, RetryAdvice, advised, permanent, retry_after};
 pub use skail::{BuildError, Builder, Skail, Start, StartError};
 #[doc = include_str!("docs/skail_command.md")]
 pub use skail_macros::skail_command;
@@ -204,8 +207,9 @@ pub mod prelude {
     #[cfg(feature = "sled")]
     pub use crate::store::SledStore;
     pub use crate::{
-        CommandCall, CommandError, Execution, ExecutionId, FailureKind, FunctionCall, Skail,
-        attempt, idempotency_key, skail_command, skail_function,
+        Advice, CommandCall, CommandError, Execution, ExecutionId, FailureKind, FunctionCall,
+        RetryAdvice, Skail, advised, attempt, idempotency_key, permanent, retry_after,
+        skail_command, skail_function,
     };
 }
 

@@ -116,15 +116,21 @@ fn policy(model: &Model) -> TokenStream {
         }
         None => quote_spanned!(here()=> #default.backoff),
     };
-    let timeout = (model.kind == Kind::Command).then(|| match options.timeout {
-        Some(time) => {
-            let time = duration(model, time);
-            quote_spanned!(here()=> timeout: ::core::option::Option::Some(#time),)
+    let of_commands = (model.kind == Kind::Command).then(|| {
+        let timeout = match options.timeout {
+            Some(time) => {
+                let time = duration(model, time);
+                quote_spanned!(here()=> ::core::option::Option::Some(#time))
+            }
+            None => quote_spanned!(here()=> #default.timeout),
+        };
+        quote_spanned! {here()=>
+            timeout: #timeout,
+            max_retry_after: #default.max_retry_after,
         }
-        None => quote_spanned!(here()=> timeout: #default.timeout,),
     });
     quote_spanned! {here()=>
-        #root::__private::#policy { retry_count: #retry_count, backoff: #backoff, #timeout }
+        #root::__private::#policy { retry_count: #retry_count, backoff: #backoff, #of_commands }
     }
 }
 

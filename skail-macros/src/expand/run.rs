@@ -115,12 +115,12 @@ fn call(model: &Model) -> TokenStream {
     quote_spanned!(here()=> Self::body(#(#arguments),*))
 }
 
-/// Which of the three `finish` it is goes by method lookup, so their traits must be in scope.
+/// Which of the five `finish` it is goes by method lookup, so their traits must be in scope.
 fn finish(model: &Model) -> TokenStream {
     let root = model.root.at(here());
     let ending = spread(model, &quote_spanned!(here()=> Self::__SKAIL_ENDING));
     let finish = quote_spanned! {here()=>
-        (&&&#root::__private::Returned::new(__skail_outcome)).finish(&#ending, &__skail_input)
+        (&&&&#root::__private::Returned::new(__skail_outcome)).finish(&#ending, &__skail_input)
     };
     let finish = spread(model, &finish);
     quote_spanned! {here()=>

@@ -104,6 +104,12 @@ impl<T> CommandCall<T> {
         self.with_policy(|policy| policy.timeout = Some(timeout))
     }
 
+    /// The longest wait that an error may ask for with [`retry_after`](crate::retry_after), for this
+    /// call.
+    pub fn max_retry_after(self, longest: Duration) -> Self {
+        self.with_policy(|policy| policy.max_retry_after = Some(longest))
+    }
+
     /// An error of a call that never became a step.
     fn misplaced(&self, where_: &str) -> CommandError {
         let message = format!(

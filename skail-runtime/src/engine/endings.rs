@@ -8,7 +8,7 @@ use super::recorder::Stop;
 use super::waiters::Ending;
 use crate::clock::Timestamp;
 use crate::codec::{Payload, shorten};
-use crate::error::{BodyError, Failure, FailureKind};
+use crate::error::{Advice, BodyError, Failure, FailureKind};
 use crate::history::{BlockReason, Event, Status};
 use crate::store::HeaderChange;
 
@@ -72,10 +72,13 @@ async fn failed(driver: &mut Driver<'_>, failure: Failure, last: bool) -> Result
     let policy = driver.function.policy;
     let attempt = driver.attempt;
     let dropped = driver.frame.droppable(&driver.deliveries);
+    let last = last || failure.advice == Advice::Permanent;
     let retry_at = (!last && attempt <= policy.retry_count).then(|| {
         let random = driver.shared.random();
         let backoff = policy.backoff.unwrap_or(driver.shared.settings.backoff);
-        at.saturating_add(backoff.delay(attempt - 1, driver.previous_delay, random))
+        let most = driver.shared.settings.max_retry_after;
+        let usual = || backoff.delay(attempt - 1, driver.previous_delay, random);
+        at.saturating_add(failure.advice.wait(most, random, usual))
     });
     let status = if retry_at.is_some() {
         Status::Running

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 
 use crate::codec::{Payload, PayloadError, PayloadReader, PayloadWriter, encode_surviving};
 use crate::descriptor::BodyResult;
-use crate::error::{BodyError, Failure};
+use crate::error::{Advice, BodyError, Failure};
 use crate::state::StateMap;
 
 use super::context;
@@ -55,15 +55,23 @@ impl Input {
         context::set_business_key(key);
     }
 
-    /// Turns what the body returned into what is recorded; `typed` is its error, recorded already.
+    /// Turns what the body returned into what is recorded; `typed` is its error, recorded already, and
+    /// `advice` what the error's type says, which goes before what its sources say.
     pub fn finish<T: Serialize + DeserializeOwned>(
         &self,
         outcome: Result<T, anyhow::Error>,
         typed: Option<Payload>,
+        advice: Advice,
     ) -> BodyResult {
         match outcome {
             Ok(value) => encode_surviving(&value, self.payload_limit).map_err(BodyError::Result),
-            Err(error) => Err(BodyError::User(Failure::from_error(&error, typed))),
+            Err(error) => {
+                let advice = match advice {
+                    Advice::Usual => Advice::of(&error),
+                    said => said,
+                };
+                Err(BodyError::User(Failure::from_error(&error, typed, advice)))
+            }
         }
     }
 }

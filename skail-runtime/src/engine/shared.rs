@@ -35,6 +35,8 @@ pub(crate) struct Settings {
     pub(crate) retention: Retention,
     /// The wait before an attempt of what names no backoff.
     pub(crate) backoff: Backoff,
+    /// The longest wait that an error may ask for.
+    pub(crate) max_retry_after: Duration,
 }
 
 impl Default for Settings {
@@ -49,6 +51,7 @@ impl Default for Settings {
             poll_patience: Duration::from_secs(10),
             retention: Retention::default(),
             backoff: Backoff::DEFAULT,
+            max_retry_after: Duration::from_secs(5 * 60),
         }
     }
 }

@@ -16,7 +16,7 @@ use super::shared::Shared;
 use crate::clock::Timestamp;
 use crate::codec::{Payload, PayloadError};
 use crate::descriptor::{CommandDescriptor, CommandPolicy};
-use crate::error::{Failure, FailureKind};
+use crate::error::{Advice, Failure, FailureKind};
 use crate::history::{BlockReason, Delivery, Event, Outcome, Step};
 use crate::ids::{ExecutionId, Position};
 
@@ -232,6 +232,7 @@ impl Steps {
         round: &mut Round,
     ) {
         let policy = underway.policy;
+        let last = last || failure.advice == Advice::Permanent;
         if last || underway.attempt > policy.retry_count {
             round.end(
                 now,
@@ -244,7 +245,12 @@ impl Steps {
         }
         let random = self.shared.random();
         let backoff = policy.backoff.unwrap_or(self.shared.settings.backoff);
-        let delay = backoff.delay(underway.attempt - 1, underway.previous_delay, random);
+        let most = policy
+            .max_retry_after
+            .unwrap_or(self.shared.settings.max_retry_after);
+        let delay = failure.advice.wait(most, random, || {
+            backoff.delay(underway.attempt - 1, underway.previous_delay, random)
+        });
         let retry_at = now.saturating_add(delay);
         tracing::debug!(
             execution = %self.execution, command = underway.command.name, attempt = underway.attempt,

@@ -130,6 +130,13 @@ impl Builder {
         self
     }
 
+    /// The longest wait that an error may ask for with [`retry_after`](crate::retry_after): longer ones
+    /// are cut to it. Default 5 minutes; a command's call can say otherwise.
+    pub fn max_retry_after(mut self, longest: Duration) -> Self {
+        self.settings.max_retry_after = longest;
+        self
+    }
+
     /// How long [`Skail::shutdown`] waits for running commands. Default 30 s.
     pub fn shutdown_grace(mut self, grace: Duration) -> Self {
         self.settings.shutdown_grace = grace;
@@ -217,6 +224,12 @@ impl Builder {
             return Err(BuildError::Setting {
                 setting: "lease",
                 reason: "it must be at least 1 s",
+            });
+        }
+        if settings.max_retry_after.is_zero() {
+            return Err(BuildError::Setting {
+                setting: "max_retry_after",
+                reason: "it must be longer than zero",
             });
         }
         let registry = Registry::collect(&self.explicit, &self.state)?;
