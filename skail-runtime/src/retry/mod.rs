@@ -5,9 +5,18 @@
 
 mod advice;
 mod backoff;
+mod breaker;
+mod budget;
+mod circuit;
+mod reentry;
 mod setting;
+mod turns;
+mod window;
 
 pub use crate::error::Advice;
 pub use advice::{Advised, RetryAdvice, advised, permanent, retry_after};
 pub use backoff::{Backoff, Jitter};
+pub use breaker::Breaker;
+pub use budget::{Budget, Ledger};
+pub use circuit::{Circuit, CircuitState, Ticket};
 pub use setting::InvalidSetting;

@@ -8,6 +8,8 @@
 
 mod advice;
 mod backoff;
+mod breaker;
+mod budget;
 mod default_backoff;
 #[allow(dead_code, reason = "each test program uses a part of it")]
 #[path = "../scenarios/support.rs"]
