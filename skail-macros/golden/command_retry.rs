@@ -51,6 +51,7 @@ impl ping {
             ),
             max_retry_after: ::skail_runtime::__private::CommandPolicy::DEFAULT
                 .max_retry_after,
+            dependency: ::skail_runtime::__private::CommandPolicy::DEFAULT.dependency,
         },
         body: ::skail_runtime::__private::Body::Async(Self::__skail_run),
     };

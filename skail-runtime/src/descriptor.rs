@@ -65,6 +65,8 @@ pub struct CommandPolicy {
     pub timeout: Option<Duration>,
     /// The longest wait that an error may ask for; `None` for the engine's default.
     pub max_retry_after: Option<Duration>,
+    /// The name of what it calls, whose breaker and budget it shares.
+    pub dependency: Option<&'static str>,
 }
 
 impl CommandPolicy {
@@ -77,6 +79,7 @@ impl CommandPolicy {
         backoff: None,
         timeout: None,
         max_retry_after: None,
+        dependency: None,
     };
 
     /// Whether a body may never run twice.

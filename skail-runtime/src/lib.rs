@@ -71,6 +71,7 @@
 //! | the process died in the body, `retry_count >= 1` | from the second time on | the next attempt: a command that kills its process is started at most `2 + retry_count` times |
 //! | the process died in the body, `retry_count = 0` | yes | it never runs again: the function gets [`FailureKind::Interrupted`], and whether the effect happened is unknown. That is at most once |
 //! | its call was dropped, by a `select!` for instance | no | nobody waits for it: the body is dropped, and what it would have returned is never delivered |
+//! | the breaker of its [dependency](retry::Dependency) is open, or the retry budget is spent | no, it has not begun | it waits its turn; a long wait holds no memory |
 //! | a shutdown or a lost lease cut the body off, `retry_count = 0` | yes | it never runs again: [`FailureKind::Interrupted`] |
 //! | otherwise: the worker shut down, lost its lease, or could not reach its store | no | it goes on elsewhere or later |
 //! | the result or an argument cannot be recorded | yes | no further attempt can help: [`FailureKind::Unrecordable`] at once |
@@ -190,7 +191,10 @@ mod skail;
 #[doc(hidden)]
 pub mod __private;
 
-pub use engine::{AttemptInfo, CommandCall, FunctionCall, attempt, idempotency_key};
+pub use engine::{
+    AttemptInfo, CommandCall, DependencyCounts, DependencyStatus, FunctionCall, attempt,
+    idempotency_key,
+};
 pub use error::{CommandError, FailureKind};
 pub use execution::{Execution, ExecutionError, Resume};
 pub use ids::{Epoch, ExecutionId, InvalidId, MAX_ID_BYTES, Position, Sequence, WorkerId};

@@ -13,6 +13,7 @@ use crate::state::{StateKey, StateMap};
 pub(crate) struct Registry {
     functions: HashMap<&'static str, &'static FunctionDescriptor>,
     names: Arc<[String]>,
+    dependencies: Vec<&'static str>,
 }
 
 /// Something is wrong with what is registered; everything that is wrong is listed.
@@ -78,15 +79,27 @@ impl Registry {
         }
         let mut names: Vec<String> = functions.keys().map(|name| (*name).to_owned()).collect();
         names.sort();
+        let mut dependencies: Vec<&'static str> = commands
+            .values()
+            .filter_map(|command| command.policy.dependency)
+            .collect();
+        dependencies.sort_unstable();
+        dependencies.dedup();
         Ok(Self {
             functions,
             names: names.into(),
+            dependencies,
         })
     }
 
     /// The function of this recorded name.
     pub(crate) fn function(&self, name: &str) -> Option<&'static FunctionDescriptor> {
         self.functions.get(name).copied()
+    }
+
+    /// The dependencies that commands name.
+    pub(crate) fn dependencies(&self) -> &[&'static str] {
+        &self.dependencies
     }
 
     /// The recorded names of all functions.

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use tokio::sync::Mutex;
 use tokio::task::JoinHandle;
 
-use crate::engine::{FunctionCall, Shared};
+use crate::engine::{DependencyStatus, FunctionCall, Shared};
 use crate::execution::{Execution, ExecutionError};
 use crate::history::Status;
 use crate::ids::ExecutionId;
@@ -163,6 +163,14 @@ impl Skail {
                 None => return Ok(found),
             }
         }
+    }
+
+    /// Where a dependency stands in this process: its breaker, its budget, who waits, what it has been
+    /// through. `None` if no command names it and the builder does not either.
+    #[must_use]
+    pub fn dependency(&self, name: &str) -> Option<DependencyStatus> {
+        let shared = &self.inner.shared;
+        shared.dependencies.status(name, shared.clock.now())
     }
 
     /// Stops in good order: nothing new begins, running commands may end within the grace period and

@@ -102,7 +102,11 @@ fn policy(model: &Model) -> TokenStream {
         Kind::Function => Ident::new("FunctionPolicy", here()),
     };
     let default = quote_spanned!(here()=> #root::__private::#policy::DEFAULT);
-    if options.retry_count.is_none() && options.backoff.is_none() && options.timeout.is_none() {
+    let silent = options.retry_count.is_none()
+        && options.backoff.is_none()
+        && options.timeout.is_none()
+        && options.dependency.is_none();
+    if silent {
         return default;
     }
     let retry_count = match &options.retry_count {
@@ -124,9 +128,14 @@ fn policy(model: &Model) -> TokenStream {
             }
             None => quote_spanned!(here()=> #default.timeout),
         };
+        let dependency = match &options.dependency {
+            Some(name) => quote_spanned!(here()=> ::core::option::Option::Some(#name)),
+            None => quote_spanned!(here()=> #default.dependency),
+        };
         quote_spanned! {here()=>
             timeout: #timeout,
             max_retry_after: #default.max_retry_after,
+            dependency: #dependency,
         }
     });
     quote_spanned! {here()=>

@@ -38,6 +38,7 @@ pub(crate) struct Options {
     pub(crate) backoff: Option<Backoff>,
     pub(crate) timeout: Option<Duration>,
     pub(crate) idempotency_key: Option<IdempotencyKey>,
+    pub(crate) dependency: Option<LitStr>,
     pub(crate) name: Option<LitStr>,
     /// The word `blocking`, for faults to be shown on.
     pub(crate) blocking: Option<Ident>,
@@ -119,7 +120,8 @@ impl Options {
                 self.timeout = Some(time.value);
             }
             Setting::IdempotencyKey => self.idempotency_key = Some(key::parse(text()?)?),
-            Setting::Name => self.name = Some(name(text()?)?),
+            Setting::Dependency => self.dependency = Some(name(text()?, "name a dependency")?),
+            Setting::Name => self.name = Some(name(text()?, "be recorded")?),
             Setting::Blocking => match &entry.content {
                 Content::Nothing => self.blocking = Some(entry.key.clone()),
                 Content::List(..) | Content::Expression(_) | Content::Damaged => {
@@ -131,7 +133,7 @@ impl Options {
             },
             Setting::Crate => self.root = Some(root(expression()?, row)?),
             // No attribute takes them yet, so `known` has refused them.
-            Setting::CompensateWith | Setting::Dependency => {}
+            Setting::CompensateWith => {}
         }
         Ok(())
     }
@@ -150,7 +152,7 @@ fn wants_list(entry: &Entry, row: &Row) -> syn::Error {
 /// The longest recorded name, in bytes: the runtime's limit for ids.
 const MAX_NAME_BYTES: usize = 200;
 
-fn name(text: LitStr) -> syn::Result<LitStr> {
+fn name(text: LitStr, purpose: &str) -> syn::Result<LitStr> {
     let value = text.value();
     let reason = if value.trim() != value || value.is_empty() {
         "it must not be empty, nor begin or end with a space".to_owned()
@@ -166,7 +168,7 @@ fn name(text: LitStr) -> syn::Result<LitStr> {
     };
     Err(syn::Error::new_spanned(
         text,
-        format!("this name cannot be recorded: {reason}"),
+        format!("this name cannot {purpose}: {reason}"),
     ))
 }
 

@@ -108,7 +108,7 @@ pub(crate) const ROWS: [Row; 9] = [
         sets: Setting::Dependency,
         word: "dependency",
         example: "dependency = \"gateway\"",
-        command: Standing::Later("leave it out, and each command is retried on its own"),
+        command: Standing::Taken,
         function: Standing::Never("what calls a dependency is a command"),
         aliases: &["breaker", "circuit_breaker", "depends_on"],
     },

@@ -16,13 +16,14 @@ use tokio::task::AbortHandle;
 use tracing::Span;
 
 use super::context::{AttemptContext, Current, enter};
+use super::dependencies::{Hold, Leave};
 use super::input::Input;
 use super::places::{Place, place};
 use super::shared::Shared;
 use crate::clock::{BoxFuture, WorkGuard};
 use crate::codec::{Payload, PayloadError};
 use crate::descriptor::{Body, BodyFuture, BodyResult, CommandDescriptor};
-use crate::error::{BodyError, Failure, FailureKind};
+use crate::error::{Advice, BodyError, Failure, FailureKind};
 use crate::ids::Position;
 
 /// What one attempt needs.
@@ -32,6 +33,8 @@ pub(crate) struct Attempt {
     pub(crate) context: Arc<AttemptContext>,
     pub(crate) arguments: Payload,
     pub(crate) timeout: Option<Duration>,
+    /// The leave of what it calls, if that is a dependency.
+    pub(crate) leave: Option<Leave>,
 }
 
 /// How one attempt ended.
@@ -56,6 +59,8 @@ pub(crate) enum End {
     Failed(Failure),
     /// A failure that no further attempt can help.
     Final(Failure),
+    /// It did not begin: while it waited for its turn, what it calls went down.
+    Held(Hold),
     /// The body of today cannot read the recorded arguments.
     ArgumentsUnreadable {
         parameter: &'static str,
@@ -91,7 +96,7 @@ pub(crate) fn spawn(
             Some(place) => (place, working),
             None => place(&shared, attempt.command.body, working).await,
         };
-        let (end, working) = run(&shared, attempt, working, &place).await;
+        let (end, working) = run_with_leave(&shared, attempt, working, &place).await;
         drop(place);
         // The driver may be gone: then nobody wants the end.
         let _ = ends.send(AttemptEnd {
@@ -125,6 +130,37 @@ pub(crate) fn queue(
         });
     });
     Running(task.abort_handle())
+}
+
+/// Runs the attempt and tells what it calls how it ended. An attempt that is aborted gives its leave back
+/// by being dropped.
+async fn run_with_leave(
+    shared: &Shared,
+    mut attempt: Attempt,
+    working: WorkGuard,
+    place: &Place,
+) -> (End, WorkGuard) {
+    let Some(leave) = attempt.leave.take() else {
+        return run(shared, attempt, working, place).await;
+    };
+    match leave.begin(shared.clock.now()) {
+        Ok(leave) => {
+            let (end, working) = run(shared, attempt, working, place).await;
+            leave.end(worked(&end), shared.clock.now(), shared.random());
+            (end, working)
+        }
+        Err(hold) => (End::Held(hold), working),
+    }
+}
+
+/// Whether what was called did its work: a permanent refusal is an answer too, and a result that cannot
+/// be recorded is not its fault. `None` if it was not called.
+fn worked(end: &End) -> Option<bool> {
+    match end {
+        End::Completed(_) | End::Final(_) => Some(true),
+        End::Failed(failure) => Some(failure.advice == Advice::Permanent),
+        End::Placed(_) | End::Held(_) | End::ArgumentsUnreadable { .. } => None,
+    }
 }
 
 async fn run(

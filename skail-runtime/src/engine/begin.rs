@@ -1,36 +1,54 @@
 //! How a step's next attempt begins.
 //!
-//! Owns the order: due, then a place, then the record of the start where one is needed, then the body.
-//! Must never count an attempt whose body has not had its place.
+//! Owns the order: due, then the leave of what it calls, then a place, then the record of the start where
+//! one is needed, then the body.
+//! Must never count an attempt whose body has not had its leave and its place.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use super::attempts::{self, Attempt};
-use super::context::{AttemptContext, AttemptInfo};
+use super::attempts;
 use super::frame::Frame;
 use super::places::free_place;
-use super::steps::{Stage, Steps};
+use super::steps::Steps;
+use super::underway::{Stage, Underway};
 use crate::clock::Timestamp;
 use crate::history::Event;
 use crate::ids::Position;
 
 impl Steps {
     /// The steps whose next attempt can start now, in the order of their positions. One whose start has
-    /// to be recorded can do so only when it has its place.
+    /// to be recorded can do so only when it has its place, and when what it calls still lets it through.
     pub(crate) fn ready(&mut self, now: Timestamp) -> Vec<Position> {
         let until = (now, Position(u32::MAX));
         let due = self.waiting.range(..=until).map(|(_, position)| *position);
         let mut ready: Vec<Position> = due.collect();
-        ready.retain(|position| self.place(*position));
+        ready.sort_unstable();
+        ready.retain(|position| self.admit(*position, now) && self.place(*position));
+        self.returned = false;
         ready.extend(self.placed.drain(..).filter(|position| {
             let underway = self.underway.get(position);
             underway.is_some_and(|underway| matches!(underway.stage, Stage::Placed(_)))
         }));
+        ready.retain(|position| self.go(*position, now));
         ready.sort_unstable();
         ready
     }
 
-    /// Whether a step that is due can start now; one that must have its place first is queued for it.
+    /// Whether what a step calls lets its attempt through; if not, it waits on.
+    fn admit(&mut self, position: Position, now: Timestamp) -> bool {
+        let depends = |underway: &Underway| underway.policy.dependency.is_some();
+        if !self.underway.get(&position).is_some_and(depends) {
+            return true;
+        }
+        let Some(mut underway) = self.take(position) else {
+            return false;
+        };
+        let admitted = underway.ask(&self.shared, now);
+        self.keep(underway);
+        admitted
+    }
+
+    /// Whether a step can start now; one that must have its place first is queued for it.
     fn place(&mut self, position: Position) -> bool {
         let Some(underway) = self.underway.get_mut(&position) else {
             return false;
@@ -48,10 +66,25 @@ impl Steps {
                 (Stage::Queued(queued), false)
             }
         };
-        if let Stage::Waiting(at) = std::mem::replace(&mut underway.stage, stage) {
+        if let Some(at) = std::mem::replace(&mut underway.stage, stage).due() {
             self.waiting.remove(&(at, position));
         }
         placed
+    }
+
+    /// Whether a step goes. One whose start is recorded makes use of its leave before that: from then on
+    /// its body runs, whatever becomes of what it calls.
+    fn go(&mut self, position: Position, now: Timestamp) -> bool {
+        let asks = |underway: &Underway| underway.watched && underway.leave.is_some();
+        if !self.underway.get(&position).is_some_and(asks) {
+            return true;
+        }
+        let Some(mut underway) = self.take(position) else {
+            return false;
+        };
+        let goes = underway.begin(now);
+        self.keep(underway);
+        goes
     }
 
     /// Those that wait for a place, or have one and have not begun, wait for another day.
@@ -60,6 +93,7 @@ impl Steps {
         for (position, underway) in &mut self.underway {
             if matches!(underway.stage, Stage::Queued(_) | Stage::Placed(_)) {
                 underway.stage = Stage::Waiting(now);
+                underway.leave = None;
                 self.waiting.insert((now, *position));
             }
         }
@@ -86,29 +120,14 @@ impl Steps {
                 continue;
             };
             frame.begins(underway.after);
-            let context = AttemptContext {
-                execution: self.execution.clone(),
-                position: *position,
-                command: underway.command.name,
-                attempt: AttemptInfo {
-                    number: underway.attempt,
-                    of: underway.policy.retry_count.saturating_add(1),
-                },
-                business_key: OnceLock::new(),
-            };
-            let attempt = Attempt {
-                command: underway.command,
-                context: Arc::new(context),
-                arguments: underway.arguments.clone(),
-                timeout: underway.policy.timeout,
-            };
             let held = match &underway.stage {
                 Stage::Placed(place) => Some(Arc::clone(place)),
-                Stage::Waiting(_) | Stage::Queued(_) | Stage::Running(_) => None,
+                Stage::Waiting(_) | Stage::Held(_) | Stage::Queued(_) | Stage::Running(_) => None,
             };
+            let attempt = underway.attempt(&self.execution);
             let running = attempts::spawn(&self.shared, attempt, held, self.sender.clone());
             let before = std::mem::replace(&mut underway.stage, Stage::Running(running));
-            if let Stage::Waiting(at) = before {
+            if let Some(at) = before.due() {
                 self.waiting.remove(&(at, *position));
             }
         }

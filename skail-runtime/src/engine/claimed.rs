@@ -8,7 +8,7 @@ use super::recorder::{Along, Recorder, Stop, running};
 use super::shared::Shared;
 use crate::clock::WorkGuard;
 use crate::history::{AcceptedArguments, Event, Replay, Status};
-use crate::ids::ExecutionId;
+use crate::ids::{ExecutionId, Sequence};
 use crate::store::{Claim, Message, StoreError};
 
 /// How many events or messages are read at a time.
@@ -49,6 +49,8 @@ pub(super) async fn work(
         return Err(damaged("its function is not the one that the header names"));
     };
     let arguments = arguments.clone();
+    let header = &claim.header;
+    let returned = replay.length() > Sequence(1) || header.updated_at != header.created_at;
     // The driver is large; it is built once per claim and lives on the heap.
     let parts = Parts {
         function,
@@ -56,6 +58,7 @@ pub(super) async fn work(
         replay,
         arguments,
         suspect: claim.suspect,
+        returned,
     };
     let driver = Driver::new(shared, parts, working);
     Box::pin(driver.run()).await

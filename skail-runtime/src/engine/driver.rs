@@ -21,8 +21,9 @@ use super::endings;
 use super::frame::Frame;
 use super::input::Input;
 use super::recorder::{Recorder, Stop};
+use super::round::Round;
 use super::shared::Shared;
-use super::steps::{Round, Steps};
+use super::steps::Steps;
 use super::waker::FunctionWaker;
 use super::watchdog::Watched;
 use crate::clock::{Timestamp, WorkGuard};
@@ -66,6 +67,8 @@ pub(super) struct Parts {
     pub(super) replay: Replay,
     pub(super) arguments: Payload,
     pub(super) suspect: bool,
+    /// Whether somebody worked on the execution before.
+    pub(super) returned: bool,
 }
 
 /// What a wait ended with.
@@ -90,10 +93,11 @@ impl<'a> Driver<'a> {
             replay,
             arguments,
             suspect,
+            returned,
         } = parts;
         let execution = recorder.lease().execution.clone();
         let watched = shared.watchdog.watch(execution.clone(), function);
-        let (steps, ends) = Steps::new(Arc::clone(shared), execution, suspect);
+        let (steps, ends) = Steps::new(Arc::clone(shared), execution, suspect, returned);
         let limit = shared.settings.payload_limit;
         let input = Input::new(Arc::clone(&shared.state), arguments, limit);
         Self {

@@ -143,7 +143,10 @@ pub(super) async fn park(driver: &mut Driver<'_>, due: Timestamp) -> Result<(), 
         at,
         status: Status::Running,
         due: Some(due),
-        problem: None,
+        problem: driver
+            .steps
+            .held_by()
+            .map(|why| shorten(why, PROBLEM_BYTES)),
     };
     driver.recorder.rest(Vec::new(), header).await
 }

@@ -32,6 +32,8 @@ pub(crate) struct Asked {
     pub(crate) recorded: Option<Recorded>,
     /// How many completions the function had got when it asked.
     pub(crate) after: u64,
+    /// Whether its attempts were spent before, in an earlier attempt of the function.
+    pub(crate) again: bool,
 }
 
 /// A failure that the function was given.
@@ -117,11 +119,13 @@ impl Frame {
                 }
                 if !recorded.as_ref().is_some_and(|recorded| recorded.finished) {
                     let after = inner.delivered;
+                    let again = inner.replay.was_dropped(position);
                     inner.asked.push(Asked {
                         step,
                         request,
                         recorded,
                         after,
+                        again,
                     });
                 }
             }

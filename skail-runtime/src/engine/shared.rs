@@ -6,6 +6,7 @@ use std::time::Duration;
 use tokio::sync::{Semaphore, watch};
 
 use super::retention::Retention;
+use super::dependencies::Dependencies;
 use super::waiters::Waiters;
 use super::watchdog::Watchdog;
 use crate::clock::Clock;
@@ -72,6 +73,7 @@ pub(crate) struct Shared {
     pub(crate) commands: Arc<Semaphore>,
     /// The most blocking bodies at once.
     pub(crate) blocking: Arc<Semaphore>,
+    pub(crate) dependencies: Dependencies,
     pub(crate) waiters: Waiters,
     pub(crate) watchdog: Watchdog,
     /// Turns true when the shutdown begins.

@@ -5,57 +5,19 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::sync::mpsc;
 
-use super::attempts::{AttemptEnd, End, Running};
+use super::attempts::{AttemptEnd, End};
 use super::frame::Asked;
-use super::places::Place;
+use super::round::Round;
 use super::shared::Shared;
+use super::underway::{Stage, Underway};
 use crate::clock::Timestamp;
 use crate::codec::{Payload, PayloadError};
-use crate::descriptor::{CommandDescriptor, CommandPolicy};
 use crate::error::{Advice, Failure, FailureKind};
-use crate::history::{BlockReason, Delivery, Event, Outcome, Step};
+use crate::history::{BlockReason, Event};
 use crate::ids::{ExecutionId, Position};
-
-/// One step that is under way.
-#[derive(Debug)]
-pub(super) struct Underway {
-    pub(super) step: Step,
-    pub(super) command: &'static CommandDescriptor,
-    pub(super) policy: CommandPolicy,
-    pub(super) arguments: Payload,
-    pub(super) after: u64,
-    /// The number of the attempt that runs, or is to run.
-    pub(super) attempt: u32,
-    pub(super) previous_delay: Option<Duration>,
-    /// Whether the start of every further attempt is recorded, because one was: the process died in this
-    /// step, or may have.
-    pub(super) watched: bool,
-    pub(super) stage: Stage,
-}
-
-#[derive(Debug)]
-pub(super) enum Stage {
-    /// Its next attempt starts at this time.
-    Waiting(Timestamp),
-    /// Its next attempt waits for a place, so that its start can be recorded then.
-    Queued(#[expect(dead_code, reason = "held to be dropped")] Running),
-    /// It has its place; its start is to be recorded.
-    Placed(Place),
-    /// Its body runs; dropped, it is aborted.
-    Running(#[expect(dead_code, reason = "held to be dropped")] Running),
-}
-
-/// What a round of work came to: to be recorded first, then delivered.
-#[derive(Debug, Default)]
-pub(crate) struct Round {
-    pub(crate) events: Vec<Event>,
-    pub(crate) deliveries: Vec<Delivery>,
-    pub(crate) block: Option<BlockReason>,
-}
 
 /// See the module.
 #[derive(Debug)]
@@ -71,6 +33,9 @@ pub(crate) struct Steps {
     /// Whether the last owner may have died in a command of this execution, and no result was recorded
     /// since: then every start is recorded before the body runs.
     pub(super) suspect: bool,
+    /// Whether nothing was started yet in this run of an execution that somebody worked on before: what
+    /// it asks for now may have been held then.
+    pub(super) returned: bool,
 }
 
 impl Steps {
@@ -78,6 +43,7 @@ impl Steps {
         shared: Arc<Shared>,
         execution: ExecutionId,
         suspect: bool,
+        returned: bool,
     ) -> (Self, mpsc::UnboundedReceiver<AttemptEnd>) {
         let (sender, receiver) = mpsc::unbounded_channel();
         (
@@ -89,6 +55,7 @@ impl Steps {
                 placed: Vec::new(),
                 sender,
                 suspect,
+                returned,
             },
             receiver,
         )
@@ -101,6 +68,7 @@ impl Steps {
             request,
             recorded,
             after,
+            again,
         } = asked;
         let limit = self.shared.settings.payload_limit;
         let arguments = request
@@ -111,7 +79,7 @@ impl Steps {
             Err((parameter, error)) => {
                 let text = format!("the argument `{parameter}` cannot be recorded: {error}");
                 let failure = Failure::new(FailureKind::Unrecordable, text);
-                round.end(now, step, 0, failure, false);
+                round.fail(now, step, 0, failure, false);
                 return;
             }
         };
@@ -124,7 +92,10 @@ impl Steps {
             attempt: 1,
             previous_delay: None,
             watched: false,
+            again,
+            waited: self.returned,
             stage: Stage::Waiting(now),
+            leave: None,
         };
         if let Some(recorded) = recorded {
             underway.watched = recorded.watched;
@@ -155,17 +126,17 @@ impl Steps {
         self.keep(underway);
     }
 
-    fn keep(&mut self, underway: Underway) {
+    pub(super) fn keep(&mut self, underway: Underway) {
         let position = underway.step.position;
-        if let Stage::Waiting(at) = underway.stage {
+        if let Some(at) = underway.stage.due() {
             self.waiting.insert((at, position));
         }
         self.underway.insert(position, underway);
     }
 
-    fn take(&mut self, position: Position) -> Option<Underway> {
+    pub(super) fn take(&mut self, position: Position) -> Option<Underway> {
         let underway = self.underway.remove(&position)?;
-        if let Stage::Waiting(at) = underway.stage {
+        if let Some(at) = underway.stage.due() {
             self.waiting.remove(&(at, position));
         }
         Some(underway)
@@ -195,17 +166,11 @@ impl Steps {
             End::Placed(_) => {}
             End::Completed(result) => {
                 self.suspect = false;
-                let position = underway.step.position;
-                round.deliveries.push(Delivery {
-                    position,
-                    outcome: Outcome::Completed(result.clone()),
-                });
-                round.events.push(Event::CommandCompleted {
-                    at: now,
-                    step: underway.step,
-                    attempts: underway.attempt,
-                    result,
-                });
+                round.complete(now, underway.step, underway.attempt, result);
+            }
+            End::Held(hold) => {
+                underway.hold(hold);
+                self.keep(underway);
             }
             End::Failed(failure) => self.failed(underway, failure, false, now, round),
             End::Final(failure) => self.failed(underway, failure, true, now, round),
@@ -234,7 +199,7 @@ impl Steps {
         let policy = underway.policy;
         let last = last || failure.advice == Advice::Permanent;
         if last || underway.attempt > policy.retry_count {
-            round.end(
+            round.fail(
                 now,
                 underway.step,
                 underway.attempt,
@@ -290,33 +255,14 @@ impl Steps {
     pub(crate) fn next_due(&self) -> Option<Timestamp> {
         self.waiting.first().map(|(at, _)| *at)
     }
-}
 
-impl Round {
-    fn end(
-        &mut self,
-        at: Timestamp,
-        step: Step,
-        attempts: u32,
-        failure: Failure,
-        unrepeatable: bool,
-    ) {
-        let outcome = Outcome::Failed {
-            attempts,
-            failure: failure.clone(),
-            unrepeatable,
-        };
-        self.deliveries.push(Delivery {
-            position: step.position,
-            outcome,
-        });
-        self.events.push(Event::CommandFailed {
-            at,
-            step,
-            attempts,
-            failure,
-            unrepeatable,
-        });
+    /// What the next waiting step waits for, if it is not just time.
+    pub(crate) fn held_by(&self) -> Option<String> {
+        let (_, position) = self.waiting.first()?;
+        match &self.underway.get(position)?.stage {
+            Stage::Held(hold) => Some(hold.reason()),
+            Stage::Waiting(_) | Stage::Queued(_) | Stage::Placed(_) | Stage::Running(_) => None,
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 //! is handed the recorded completions one by one in the order in which they were recorded
 //! ([`Replay::next`]): the order in which it got them live.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::time::Duration;
 
 use super::{AcceptedArguments, BlockReason, Divergence, Event, Status, Step};
@@ -85,6 +85,7 @@ pub struct Replay {
     recorded: HashMap<Position, Recorded>,
     accepted: Vec<AcceptedArguments>,
     deliveries: VecDeque<Delivery>,
+    dropped: HashSet<Position>,
 }
 
 impl Replay {
@@ -168,6 +169,7 @@ impl Replay {
                 for position in &dropped {
                     self.recorded.remove(position);
                 }
+                self.dropped.extend(&dropped);
                 self.deliveries
                     .retain(|delivery| !dropped.contains(&delivery.position));
                 self.attempt += 1;
@@ -179,6 +181,7 @@ impl Replay {
                 // A block costs no attempt and a resume after a failure begins to count afresh.
                 if self.block.take().is_none() {
                     self.attempt = 1;
+                    self.dropped.clear();
                     self.forget_failed_attempts();
                 }
             }
@@ -251,6 +254,13 @@ impl Replay {
     #[must_use]
     pub fn delay(&self) -> Option<Duration> {
         self.delay
+    }
+
+    /// Whether the step here spent its attempts in an earlier attempt of the function, which had nothing
+    /// built on that.
+    #[must_use]
+    pub fn was_dropped(&self, position: Position) -> bool {
+        self.dropped.contains(&position)
     }
 
     /// What blocks the execution, while it is blocked.

@@ -9,8 +9,10 @@ use super::InvalidSetting;
 /// When a dependency counts as down, and how it is found to be up again.
 ///
 /// Closed: calls go through. When at least `failure_per_mille` of the calls in the window have failed, of
-/// `minimum_calls` or more, it opens. Open: calls wait. After `cool_down`, and up to a fifth more, it is
-/// half-open: `probes` calls go through, and their results decide whether it closes or opens again.
+/// `minimum_calls` or more, it opens; when `in_a_row` calls fail one after the other, it opens too, without
+/// waiting until the successes from before the outage have left the window. Open: calls wait. After `cool_down`, and up to a fifth more, it is
+/// half-open: `probes` calls go through, and their results decide whether it closes or opens again; each
+/// time that it opens again without having closed, the cool-down is twice as long.
 ///
 /// What waited while it was open comes back in steps, see [`Circuit`](super::Circuit).
 ///
@@ -27,8 +29,10 @@ use super::InvalidSetting;
 pub struct Breaker {
     pub(super) failure_per_mille: u32,
     pub(super) minimum_calls: u32,
+    pub(super) in_a_row: u32,
     pub(super) window: Span,
     pub(super) cool_down: Duration,
+    pub(super) longest_cool_down: Duration,
     pub(super) probes: u32,
     pub(super) probe_patience: Duration,
     pub(super) slow_after: Option<Duration>,
@@ -45,13 +49,15 @@ pub(super) enum Span {
 const MOST_CALLS: u32 = 100_000;
 
 impl Breaker {
-    /// Opens when half of at least 10 calls in the last 10 s failed; 5 s of cool-down; 3 probes, of which
-    /// 2 decide; calls may be slow.
+    /// Opens when half of at least 10 calls in the last 10 s failed, or 10 in a row; 5 s of cool-down, then 10, 20, 40
+    /// and 60 s; 3 probes, of which 2 decide; calls may be slow.
     pub const DEFAULT: Self = Self {
         failure_per_mille: 500,
         minimum_calls: 10,
+        in_a_row: 10,
         window: Span::Time(Duration::from_secs(10)),
         cool_down: Duration::from_secs(5),
+        longest_cool_down: Duration::from_secs(60),
         probes: 3,
         probe_patience: Duration::from_secs(60),
         slow_after: None,
@@ -75,6 +81,12 @@ impl Breaker {
         self
     }
 
+    /// How many calls that fail one after the other open it, whatever else is in the window: 1 or more.
+    pub const fn in_a_row(mut self, calls: u32) -> Self {
+        self.in_a_row = calls;
+        self
+    }
+
     /// Counts the calls of the last span of time: 1 s or more.
     pub const fn last(mut self, span: Duration) -> Self {
         self.window = Span::Time(span);
@@ -92,6 +104,13 @@ impl Breaker {
     /// that many processes do not try together.
     pub const fn cool_down(mut self, time: Duration) -> Self {
         self.cool_down = time;
+        self
+    }
+
+    /// The longest cool-down of a long outage, before the fifth is added. One that is not above
+    /// [`cool_down`](Self::cool_down) keeps that from growing.
+    pub const fn longest_cool_down(mut self, time: Duration) -> Self {
+        self.longest_cool_down = time;
         self
     }
 
@@ -126,6 +145,9 @@ impl Breaker {
         }
         if self.minimum_calls == 0 {
             return refuse("minimum_calls", "it must be at least 1");
+        }
+        if self.in_a_row == 0 {
+            return refuse("in_a_row", "it must be at least 1");
         }
         match self.window {
             Span::Time(span) if span < Duration::from_secs(1) => {

@@ -33,12 +33,28 @@ impl std::fmt::Display for CircuitState {
     }
 }
 
+/// Who asks to make a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Caller {
+    /// A first attempt that did not wait yet.
+    First,
+    /// A retry that did not wait yet; so many wait before it. It does not go before them, or the same few
+    /// would be the probes of every trial, until their attempts are spent.
+    Retry {
+        /// How many wait.
+        behind: u64,
+    },
+    /// An attempt that was told to wait before.
+    Waited,
+}
+
 /// The leave to make one call. It has to be given back, with [`Circuit::ended`] or
 /// [`Circuit::forgotten`]: a probe that is neither blocks the trial for `probe_patience`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ticket {
     generation: u64,
-    probe: bool,
+    /// Whether it was a retry, or had waited.
+    extra: bool,
 }
 
 /// The running breaker of one dependency, under the settings of a [`Breaker`].
@@ -46,19 +62,19 @@ pub struct Ticket {
 /// ```
 /// use std::time::Duration;
 /// use skail_runtime::clock::Timestamp;
-/// use skail_runtime::retry::{Breaker, Circuit, CircuitState};
+/// use skail_runtime::retry::{Breaker, Caller, Circuit, CircuitState};
 ///
 /// let at = Timestamp::from_millis;
-/// let mut circuit = Circuit::new(Breaker::new().minimum_calls(2).probes(1))?;
+/// let mut circuit = Circuit::new(Breaker::new().in_a_row(2).probes(1))?;
 /// for _ in 0..2 {
-///     let call = circuit.admit(at(0), false).unwrap();
+///     let call = circuit.admit(at(0), Caller::First).unwrap();
 ///     circuit.ended(call, false, Duration::ZERO, at(0), 0.0);
 /// }
 /// assert_eq!(circuit.state(), CircuitState::Open);
 /// // Who asks is told when to ask again.
-/// assert_eq!(circuit.admit(at(1), false), Err(at(5_000)));
-/// let probe = circuit.admit(at(5_000), true).unwrap();
-/// assert!(circuit.admit(at(5_000), false).is_err(), "one probe at a time");
+/// assert_eq!(circuit.admit(at(1), Caller::First), Err(at(5_000)));
+/// let probe = circuit.admit(at(5_000), Caller::Waited).unwrap();
+/// assert!(circuit.admit(at(5_000), Caller::First).is_err(), "one probe at a time");
 /// circuit.ended(probe, true, Duration::ZERO, at(5_010), 0.0);
 /// assert_eq!(circuit.state(), CircuitState::Closed);
 /// # Ok::<(), skail_runtime::retry::InvalidSetting>(())
@@ -69,6 +85,8 @@ pub struct Circuit {
     state: State,
     /// Changes with every change of the state: results of calls that began before say nothing now.
     generation: u64,
+    /// How many trials in a row came out badly.
+    failed_trials: u32,
     reentry: Reentry,
 }
 
@@ -99,6 +117,7 @@ impl Circuit {
             breaker,
             state: State::Closed(Calls::new(breaker.window)),
             generation: 0,
+            failed_trials: 0,
             reentry: Reentry::new(breaker.probes),
         })
     }
@@ -113,11 +132,11 @@ impl Circuit {
         }
     }
 
-    /// Asks to make a call; `extra` if it is a retry, or was told to wait before.
+    /// Asks to make a call.
     ///
     /// # Errors
     /// When to ask again. Of many who wait, each is told another time.
-    pub fn admit(&mut self, now: Timestamp, extra: bool) -> Result<Ticket, Timestamp> {
+    pub fn admit(&mut self, now: Timestamp, caller: Caller) -> Result<Ticket, Timestamp> {
         if let State::Open { since, until } = &mut self.state {
             if now < *since {
                 // The clock was set back: the wait begins again, and not when the old time comes.
@@ -126,7 +145,7 @@ impl Circuit {
             }
             if now < *until {
                 let until = *until;
-                return Err(self.reentry.turn_from(until));
+                return Err(self.reentry.turn_from(until, caller));
             }
             self.generation += 1;
             self.state = State::HalfOpen(Trial {
@@ -136,7 +155,7 @@ impl Circuit {
                 since: now,
             });
         }
-        let probe = match &mut self.state {
+        match &mut self.state {
             State::HalfOpen(trial) => {
                 if now.saturating_since(trial.since) >= self.breaker.probe_patience {
                     // Those who are out may never come back.
@@ -146,21 +165,19 @@ impl Circuit {
                 if trial.free == 0 {
                     let look = self.breaker.cool_down / 10;
                     let look = look.clamp(Duration::from_millis(1), Duration::from_secs(1));
-                    return Err(self.reentry.turn_from(now.saturating_add(look)));
+                    return Err(self.reentry.turn_from(now.saturating_add(look), caller));
                 }
                 trial.free -= 1;
-                true
             }
             State::Closed(_) | State::Open { .. } => {
-                if !self.reentry.enter(now, extra) {
+                if !self.reentry.enter(now, caller) {
                     return Err(self.reentry.turn(now));
                 }
-                false
             }
-        };
+        }
         Ok(Ticket {
             generation: self.generation,
-            probe,
+            extra: caller != Caller::First,
         })
     }
 
@@ -193,7 +210,7 @@ impl Circuit {
         let next = match &mut self.state {
             State::Closed(calls) => {
                 calls.add(now, failed);
-                (failed && calls.trip(&breaker)).then_some(CircuitState::Open)
+                calls.trips(&breaker).then_some(CircuitState::Open)
             }
             State::HalfOpen(trial) => {
                 trial.succeeded += u32::from(!failed);
@@ -206,6 +223,7 @@ impl Circuit {
             Some(CircuitState::Open) => self.open(now, random),
             Some(CircuitState::Closed) => {
                 self.generation += 1;
+                self.failed_trials = 0;
                 self.state = State::Closed(Calls::new(breaker.window));
                 self.reentry.closed(now);
             }
@@ -214,13 +232,17 @@ impl Circuit {
         true
     }
 
-    /// A call came to nothing: it was dropped, or never began.
+    /// A call came to nothing: it was dropped, or never began. Another may take its place.
     pub fn forgotten(&mut self, ticket: Ticket) {
-        let current = self.is_current(ticket) && ticket.probe;
-        if let State::HalfOpen(trial) = &mut self.state
-            && current
-        {
-            trial.free = self.breaker.probes.min(trial.free.saturating_add(1));
+        if !self.is_current(ticket) {
+            return;
+        }
+        match &mut self.state {
+            State::HalfOpen(trial) => {
+                trial.free = self.breaker.probes.min(trial.free.saturating_add(1));
+            }
+            State::Closed(_) if ticket.extra => self.reentry.left(),
+            State::Closed(_) | State::Open { .. } => {}
         }
     }
 
@@ -230,7 +252,18 @@ impl Circuit {
         } else {
             0.0
         };
-        let cool_down = self.breaker.cool_down;
+        if matches!(self.state, State::HalfOpen(_)) {
+            self.failed_trials = self.failed_trials.saturating_add(1);
+        }
+        let Breaker {
+            cool_down,
+            longest_cool_down,
+            ..
+        } = self.breaker;
+        let doubled = 1_u32.checked_shl(self.failed_trials).unwrap_or(u32::MAX);
+        let cool_down = cool_down
+            .saturating_mul(doubled)
+            .min(longest_cool_down.max(cool_down));
         let time = cool_down.saturating_add((cool_down / 5).mul_f64(share));
         self.generation += 1;
         self.state = State::Open {
@@ -260,7 +293,14 @@ impl Trial {
 
 /// The calls that are remembered.
 #[derive(Debug, Clone)]
-enum Calls {
+struct Calls {
+    recent: Recent,
+    /// How many of the latest failed one after the other.
+    in_a_row: u32,
+}
+
+#[derive(Debug, Clone)]
+enum Recent {
     Time(Window<2>),
     Last {
         calls: VecDeque<bool>,
@@ -271,23 +311,32 @@ enum Calls {
 
 impl Calls {
     fn new(span: Span) -> Self {
-        match span {
-            Span::Time(span) => Self::Time(Window::new(span)),
-            Span::Calls(most) => Self::Last {
+        let recent = match span {
+            Span::Time(span) => Recent::Time(Window::new(span)),
+            Span::Calls(most) => Recent::Last {
                 calls: VecDeque::new(),
                 failed: 0,
                 most,
             },
+        };
+        Self {
+            recent,
+            in_a_row: 0,
         }
     }
 
     fn add(&mut self, now: Timestamp, failure: bool) {
-        match self {
-            Self::Time(window) => {
+        self.in_a_row = if failure {
+            self.in_a_row.saturating_add(1)
+        } else {
+            0
+        };
+        match &mut self.recent {
+            Recent::Time(window) => {
                 window.advance(now);
                 window.add(usize::from(failure));
             }
-            Self::Last {
+            Recent::Last {
                 calls,
                 failed,
                 most,
@@ -302,12 +351,15 @@ impl Calls {
         }
     }
 
-    fn trip(&self, breaker: &Breaker) -> bool {
-        let (all, failed) = match self {
-            Self::Time(window) => (window.total(0) + window.total(1), window.total(1)),
-            Self::Last { calls, failed, .. } => (calls.len() as u64, u64::from(*failed)),
+    /// Whether the call that was added last opens the breaker; only a failed one does.
+    fn trips(&self, breaker: &Breaker) -> bool {
+        let (all, failed) = match &self.recent {
+            Recent::Time(window) => (window.total(0) + window.total(1), window.total(1)),
+            Recent::Last { calls, failed, .. } => (calls.len() as u64, u64::from(*failed)),
         };
-        all >= u64::from(breaker.minimum_calls)
-            && failed.saturating_mul(1_000) >= all.saturating_mul(breaker.failure_per_mille.into())
+        let share =
+            failed.saturating_mul(1_000) >= all.saturating_mul(breaker.failure_per_mille.into());
+        let enough = all >= u64::from(breaker.minimum_calls);
+        self.in_a_row >= breaker.in_a_row || (self.in_a_row > 0 && enough && share)
     }
 }

@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use super::circuit::Caller;
 use super::turns::Turns;
 use super::window::{SLOTS, Window};
 use crate::clock::Timestamp;
@@ -109,14 +110,14 @@ impl Reentry {
         });
     }
 
-    /// An attempt asks to enter while the breaker is closed; `extra` if it is a retry, or waited.
-    pub(super) fn enter(&mut self, now: Timestamp, extra: bool) -> bool {
+    /// An attempt asks to enter while the breaker is closed.
+    pub(super) fn enter(&mut self, now: Timestamp, caller: Caller) -> bool {
         let (least, served) = (self.least, self.served);
         let Some(pace) = &mut self.pace else {
             return true;
         };
         pace.advance(now);
-        if !extra {
+        if caller == Caller::First {
             pace.now.fresh += 1;
             return true;
         }
@@ -129,23 +130,48 @@ impl Reentry {
         enters
     }
 
-    /// When one more may ask that found no room.
+    /// One that entered did not stay.
+    pub(super) fn left(&mut self) {
+        if let Some(pace) = &mut self.pace {
+            pace.now.entered = pace.now.entered.saturating_sub(1);
+        }
+    }
+
+    /// When one more may ask that found no room: in a second in which there will be some, if all goes
+    /// well until then.
     pub(super) fn turn(&mut self, now: Timestamp) -> Timestamp {
         let Some(pace) = &self.pace else {
             return now;
         };
         let next = pace.since.saturating_add(SECOND * clamped(pace.second + 1));
-        let rate = pace.before.entered.max(pace.now.entered).max(self.least);
-        self.turns.take(next, rate, SECOND)
+        let fresh = pace.before.fresh.max(pace.now.fresh);
+        let most = top(self.served, pace.second).saturating_sub(fresh);
+        let base = pace.before.entered.max(pace.now.entered).max(self.least);
+        self.doubling(next, base.saturating_mul(2), most)
     }
 
     /// When one more may ask if the breaker is to be tried at `from`: as many as there are probes in the
     /// second after that, then twice as many every second.
-    pub(super) fn turn_from(&mut self, from: Timestamp) -> Timestamp {
-        let seconds = self.turns.seconds_after(from).min(u64::from(u32::BITS));
-        let rate = self.least << seconds;
-        let rate = rate.min(top(self.served, 0)).max(self.least);
-        self.turns.take(from, rate, SECOND)
+    pub(super) fn turn_from(&mut self, from: Timestamp, caller: Caller) -> Timestamp {
+        let most = top(self.served, 0).max(self.least);
+        if let Caller::Retry { behind } = caller
+            && behind > 0
+        {
+            // The seconds in which all of those have their turns.
+            let doubling = u64::from((behind / self.least + 1).ilog2());
+            let seconds = doubling.max(behind / most);
+            return from.saturating_add(SECOND * clamped(seconds.max(1)));
+        }
+        self.doubling(from, self.least, most)
+    }
+
+    /// The next turn where `base` may go in the second after `from`, and twice as many in each one after
+    /// that, up to `most`.
+    fn doubling(&mut self, from: Timestamp, base: u64, most: u64) -> Timestamp {
+        let seconds = clamped(self.turns.seconds_after(from)).min(u64::BITS);
+        let rate = base.saturating_mul(1_u64.checked_shl(seconds).unwrap_or(u64::MAX));
+        self.turns
+            .take(from, rate.min(most).max(self.least), SECOND)
     }
 }
 
@@ -187,11 +213,14 @@ mod tests {
             for step in 0..1_000 {
                 let now = at(begin + step);
                 if step < fresh {
-                    assert!(reentry.enter(now, false), "what did not wait is never held");
+                    assert!(
+                        reentry.enter(now, Caller::First),
+                        "what did not wait is never held"
+                    );
                     reentry.succeeded(now);
                 }
                 for _ in 0..10 {
-                    if reentry.enter(now, true) {
+                    if reentry.enter(now, Caller::Waited) {
                         entered += 1;
                         reentry.succeeded(now);
                     }

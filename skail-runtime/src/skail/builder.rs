@@ -1,5 +1,6 @@
 //! How an engine is put together.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -10,10 +11,12 @@ use super::{Inner, Skail};
 use crate::clock::{Clock, SystemClock};
 use crate::codec::Codec;
 use crate::descriptor::{Register, Registration};
-use crate::engine::{MOST_BLOCKING, Scheduler, Settings, Shared, Waiters, Watchdog};
+use crate::engine::{
+    Dependencies, MOST_BLOCKING, Scheduler, Settings, Shared, Waiters, Watchdog,
+};
 use crate::ids::WorkerId;
 use crate::registry::{Registry, RegistryError};
-use crate::retry::Backoff;
+use crate::retry::{Backoff, Dependency, InvalidSetting};
 use crate::state::StateMap;
 use crate::store::{CodedStore, Store};
 
@@ -42,6 +45,8 @@ pub struct Builder {
     state: StateMap,
     doubled_state: Vec<&'static str>,
     explicit: Vec<Registration>,
+    dependencies: HashMap<String, Dependency>,
+    doubled_dependency: Option<String>,
     settings: Settings,
     seed: Option<u64>,
 }
@@ -55,6 +60,8 @@ impl Builder {
             state: StateMap::default(),
             doubled_state: Vec::new(),
             explicit: Vec::new(),
+            dependencies: HashMap::new(),
+            doubled_dependency: None,
             settings: Settings::default(),
             seed: None,
         }
@@ -137,6 +144,18 @@ impl Builder {
         self
     }
 
+    /// What the commands with `dependency = "name"` call: a circuit breaker and a retry budget that they
+    /// share in this process. A dependency that commands name and nobody sets has the
+    /// [defaults](Dependency::DEFAULT); one that is set and that no command names is told in the log, in
+    /// case one of the two is misspelt.
+    pub fn dependency(mut self, name: impl Into<String>, dependency: Dependency) -> Self {
+        let name = name.into();
+        if self.dependencies.insert(name.clone(), dependency).is_some() {
+            self.doubled_dependency = Some(name);
+        }
+        self
+    }
+
     /// How long [`Skail::shutdown`] waits for running commands. Default 30 s.
     pub fn shutdown_grace(mut self, grace: Duration) -> Self {
         self.settings.shutdown_grace = grace;
@@ -201,38 +220,14 @@ impl Builder {
         if let Some(name) = self.doubled_state.first() {
             return Err(BuildError::DoubledState { name });
         }
+        if let Some(name) = self.doubled_dependency {
+            return Err(BuildError::DoubledDependency { name });
+        }
         let settings = self.settings;
-        let bounds = [
-            ("max_running_executions", settings.max_executions),
-            ("max_running_commands", settings.max_commands),
-            ("payload_limit", settings.payload_limit),
-        ];
-        if let Some((setting, _)) = bounds.iter().find(|(_, value)| *value == 0) {
-            return Err(BuildError::Setting {
-                setting,
-                reason: "it must be at least 1",
-            });
-        }
-        if settings.max_commands > Semaphore::MAX_PERMITS {
-            let reason = "it is larger than the runtime can count";
-            return Err(BuildError::Setting {
-                setting: "max_running_commands",
-                reason,
-            });
-        }
-        if settings.lease < Duration::from_secs(1) {
-            return Err(BuildError::Setting {
-                setting: "lease",
-                reason: "it must be at least 1 s",
-            });
-        }
-        if settings.max_retry_after.is_zero() {
-            return Err(BuildError::Setting {
-                setting: "max_retry_after",
-                reason: "it must be longer than zero",
-            });
-        }
+        check(&settings)?;
         let registry = Registry::collect(&self.explicit, &self.state)?;
+        let dependencies = Dependencies::new(self.dependencies, registry.dependencies())
+            .map_err(|(name, problem)| BuildError::Dependency { name, problem })?;
         let random = self
             .seed
             .map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed);
@@ -245,6 +240,7 @@ impl Builder {
             worker: WorkerId::generate(),
             commands: Arc::new(Semaphore::new(settings.max_commands)),
             blocking: Arc::new(Semaphore::new(MOST_BLOCKING)),
+            dependencies,
             waiters: Waiters::default(),
             watchdog: Watchdog::start(settings.poll_patience),
             stopping: watch::Sender::new(false),
@@ -258,6 +254,40 @@ impl Builder {
             }),
         })
     }
+}
+
+fn check(settings: &Settings) -> Result<(), BuildError> {
+    let bounds = [
+        ("max_running_executions", settings.max_executions),
+        ("max_running_commands", settings.max_commands),
+        ("payload_limit", settings.payload_limit),
+    ];
+    if let Some((setting, _)) = bounds.iter().find(|(_, value)| *value == 0) {
+        return Err(BuildError::Setting {
+            setting,
+            reason: "it must be at least 1",
+        });
+    }
+    if settings.max_commands > Semaphore::MAX_PERMITS {
+        let reason = "it is larger than the runtime can count";
+        return Err(BuildError::Setting {
+            setting: "max_running_commands",
+            reason,
+        });
+    }
+    if settings.lease < Duration::from_secs(1) {
+        return Err(BuildError::Setting {
+            setting: "lease",
+            reason: "it must be at least 1 s",
+        });
+    }
+    if settings.max_retry_after.is_zero() {
+        return Err(BuildError::Setting {
+            setting: "max_retry_after",
+            reason: "it must be longer than zero",
+        });
+    }
+    Ok(())
 }
 
 impl fmt::Debug for Builder {
@@ -292,6 +322,20 @@ pub enum BuildError {
     DoubledState {
         /// The type.
         name: &'static str,
+    },
+    /// One dependency was set twice.
+    #[error("`.dependency(…)` was given `{name}` twice: keep one of the two")]
+    DoubledDependency {
+        /// Its name.
+        name: String,
+    },
+    /// A dependency that cannot work.
+    #[error("the dependency `{name}` cannot be used: {problem}")]
+    Dependency {
+        /// Its name.
+        name: String,
+        /// The part of it.
+        problem: InvalidSetting,
     },
     /// Something is wrong with what is registered.
     #[error(transparent)]

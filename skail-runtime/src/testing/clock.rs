@@ -147,21 +147,25 @@ impl Clock for VirtualClock {
     }
 
     /// The wait counts from the call on and not from the first poll: who makes it and then lets a guard
-    /// go is waiting, and the clock must not pass by what it waits for.
+    /// go is waiting, and the clock must not pass by what it waits for. One that is over when it is made
+    /// counts as work, like one that is woken.
     fn sleep_until(&self, due: Timestamp) -> BoxFuture<'static, ()> {
         let mut state = self.lock();
-        let key = (due > state.now).then(|| {
-            let key = (due, state.next_sleeper);
-            state.next_sleeper += 1;
-            state.sleepers.insert(key, Sleeper::default());
-            key
-        });
+        let key = (due, state.next_sleeper);
+        let over = due <= state.now;
+        state.next_sleeper += 1;
+        state.working += usize::from(over);
+        let sleeper = Sleeper {
+            woken: over,
+            waker: None,
+        };
+        state.sleepers.insert(key, sleeper);
         drop(state);
         Box::pin(Sleep {
             clock: self.clone(),
             due,
             key,
-            polled: false,
+            polled: over,
         })
     }
 
@@ -182,7 +186,7 @@ impl Clock for VirtualClock {
 struct Sleep {
     clock: VirtualClock,
     due: Timestamp,
-    key: Option<(Timestamp, u64)>,
+    key: (Timestamp, u64),
     polled: bool,
 }
 
@@ -193,11 +197,7 @@ impl Future for Sleep {
         let clock = self.clock.clone();
         let mut state = clock.lock();
         let now = state.now;
-        // Without a key it had come when the wait was made.
-        let Some(key) = self.key else {
-            return Poll::Ready(());
-        };
-        let Some(sleeper) = state.sleepers.get_mut(&key) else {
+        let Some(sleeper) = state.sleepers.get_mut(&self.key) else {
             return Poll::Ready(());
         };
         if sleeper.woken && self.due <= now {
@@ -224,11 +224,10 @@ impl Future for Sleep {
 
 impl Drop for Sleep {
     fn drop(&mut self) {
-        let Some(key) = self.key else { return };
         let mut state = self.clock.lock();
         let woken = state
             .sleepers
-            .remove(&key)
+            .remove(&self.key)
             .is_some_and(|sleeper| sleeper.woken);
         drop(state);
         if woken {

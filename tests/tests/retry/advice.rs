@@ -8,7 +8,7 @@ use skail_runtime::history::{Event, Status};
 use skail_runtime::prelude::*;
 use skail_runtime::{BuildError, ExecutionError};
 
-use super::support::{Bench, Runs};
+use super::bench::{Bench, Runs};
 
 const SECOND: Duration = Duration::from_secs(1);
 

@@ -6,7 +6,7 @@ use skail_runtime::history::Event;
 use skail_runtime::prelude::*;
 use skail_runtime::retry::{Backoff, Jitter};
 
-use super::support::Bench;
+use super::bench::Bench;
 
 #[skail_command(retry_count = 1)]
 async fn names_no_backoff() -> anyhow::Result<()> {

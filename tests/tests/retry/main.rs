@@ -2,15 +2,21 @@
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
+    clippy::print_stdout,
     clippy::type_complexity,
-    reason = "what is wrong ends the test, in its helpers too"
+    reason = "what is wrong ends the test, in its helpers too; figures are printed"
 )]
 
 mod advice;
 mod backoff;
+mod bench;
 mod breaker;
+mod breaker_rule;
 mod budget;
 mod default_backoff;
+mod dependencies;
+mod gateway;
+mod outage;
 #[allow(dead_code, reason = "each test program uses a part of it")]
 #[path = "../scenarios/support.rs"]
 mod support;

@@ -11,9 +11,9 @@ const ROOMS: [(&str, &[&str]); 15] = [
     ("clock", &[]),
     ("codec", &[]),
     ("state", &[]),
-    ("retry", &[]),
     ("error", &["codec", "ids"]),
-    // Of the clock it knows `Timestamp`, which is a number.
+    // Of the clock both know `Timestamp`, which is a number.
+    ("retry", &["clock", "error"]),
     ("history", &["clock", "codec", "error", "ids"]),
     ("store", &["clock", "codec", "history", "ids"]),
     // The descriptor of a body names what the body is given: `engine::Input`.
@@ -55,6 +55,7 @@ const ROOMS: [(&str, &[&str]); 15] = [
             "history",
             "ids",
             "registry",
+            "retry",
             "state",
             "store",
         ],

@@ -21,6 +21,7 @@ async fn none() -> anyhow::Result<()> {
     backoff(base = "250ms", factor = 1.5, cap = "1m 30s", jitter = "decorrelated"),
     timeout = "2.5h",
     idempotency_key = "{{charge}}-{invoice:0>8}",
+    dependency = "payment gateway",
     name = "charge a card",
     crate = ::skail_runtime,
 )]
