@@ -143,8 +143,7 @@ impl Backoff {
             Jitter::Equal => ceiling / 2.0 + ceiling / 2.0 * share,
             Jitter::Decorrelated => {
                 let previous = previous.unwrap_or(self.base).max(self.base).as_secs_f64();
-                let spread = (previous * 3.0).min(cap) - base;
-                base + spread.max(0.0) * share
+                base + (previous * 3.0 - base) * share
             }
         };
         Duration::try_from_secs_f64(seconds)

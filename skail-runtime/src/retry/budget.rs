@@ -158,7 +158,8 @@ impl Ledger {
     pub fn retry(&mut self, now: Timestamp, waited: bool) -> Result<(), Timestamp> {
         self.window.advance(now);
         let share = self.share();
-        let pace = share.div_ceil(SLOTS);
+        // The window holds up to a slot more than its span.
+        let pace = share.div_ceil(SLOTS + 1);
         let ahead = !waited && self.turns.any_after(now);
         let mine = if ahead { pace / 2 } else { pace };
         if self.window.now(RETRY) < mine && self.window.total(RETRY) < share {

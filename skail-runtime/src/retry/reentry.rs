@@ -12,6 +12,9 @@ use crate::clock::Timestamp;
 
 const SECOND: Duration = Duration::from_secs(1);
 
+/// The least that the clock can tell apart.
+const MOMENT: Duration = Duration::from_millis(1);
+
 /// How long the load that was served before the outage is trusted to be all that can be served.
 const TRUST: u64 = 120;
 
@@ -59,6 +62,17 @@ impl Pace {
             self.now = Second::default();
             self.second = second;
         }
+    }
+
+    /// How many may enter in this second.
+    fn room(&self, top: u64, least: u64) -> u64 {
+        let allowed = self
+            .before
+            .succeeded
+            .saturating_mul(2)
+            .clamp(least, top.max(least));
+        let fresh = self.before.fresh.max(self.now.fresh);
+        allowed.saturating_sub(fresh).max(least)
     }
 }
 
@@ -121,11 +135,11 @@ impl Reentry {
             pace.now.fresh += 1;
             return true;
         }
-        let top = top(served, pace.second).max(least);
-        let allowed = pace.before.succeeded.saturating_mul(2).clamp(least, top);
-        let fresh = pace.before.fresh.max(pace.now.fresh);
-        let room = allowed.saturating_sub(fresh).max(least);
-        let enters = pace.now.entered < room;
+        let room = pace.room(top(served, pace.second), least);
+        // Evenly over the second, so that any second sees no more than that.
+        let passed = now.saturating_since(pace.since).subsec_millis();
+        let so_far = (u128::from(room) * u128::from(passed)).div_ceil(1_000);
+        let enters = pace.now.entered < room && u128::from(pace.now.entered) <= so_far;
         pace.now.entered += u64::from(enters);
         enters
     }
@@ -143,11 +157,16 @@ impl Reentry {
         let Some(pace) = &self.pace else {
             return now;
         };
+        let top = top(self.served, pace.second);
+        let room = pace.room(top, self.least);
+        if pace.now.entered < room {
+            let gap = (SECOND / clamped(room)).max(MOMENT);
+            return self.turns.take(now.saturating_add(gap), room, SECOND);
+        }
         let next = pace.since.saturating_add(SECOND * clamped(pace.second + 1));
         let fresh = pace.before.fresh.max(pace.now.fresh);
-        let most = top(self.served, pace.second).saturating_sub(fresh);
         let base = pace.before.entered.max(pace.now.entered).max(self.least);
-        self.doubling(next, base.saturating_mul(2), most)
+        self.doubling(next, base.saturating_mul(2), top.saturating_sub(fresh))
     }
 
     /// When one more may ask if the breaker is to be tried at `from`: as many as there are probes in the

@@ -104,7 +104,7 @@ proptest! {
                         let spent = within(&retries, now, window);
                         prop_assert!(spent <= allowed, "{spent} of {allowed}");
                         let in_a_slot = within(&retries, now, slot);
-                        let pace = 2 * allowed.div_ceil(10);
+                        let pace = 2 * allowed.div_ceil(11);
                         prop_assert!(in_a_slot <= pace, "{in_a_slot} of {pace} in a slot");
                     }
                     Err(again) => {
@@ -112,7 +112,7 @@ proptest! {
                         let sure = settings.share(within(&first, now, window));
                         let spent = within(&retries, now, window + 2 * slot);
                         let in_a_slot = within(&retries, now, slot + 1);
-                        let pace = sure.div_ceil(10);
+                        let pace = sure.div_ceil(11);
                         let mine = if waited { pace } else { pace / 2 };
                         prop_assert!(spent >= sure || in_a_slot >= mine);
                     }
