@@ -1,18 +1,38 @@
-//! Workloads of Skail, each beside a baseline that ran in the same process a moment before.
+//! What can be measured and computed about Skail: workloads (`run`, which may be left out), each beside a
+//! baseline that ran in the same process a moment before, and simulations of retries (`simulate`).
 //!
-//! Prints one line of JSON per workload. The machine is shared and noisy: read medians and ratios.
+//! `run` prints one line of JSON per workload. The machine is shared and noisy: read medians and ratios.
 
 mod baseline;
 mod report;
+mod simulate;
 mod store;
 mod workloads;
 
 use std::path::PathBuf;
 
-use clap::{Parser, ValueEnum};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
-/// Measures durable steps per second.
+/// Measures durable steps per second, or simulates retries.
 #[derive(Debug, Parser)]
+#[command(args_conflicts_with_subcommands = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    run: Options,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Measure durable steps per second; what happens without a subcommand.
+    Run(Options),
+    /// Simulate retries on a virtual clock: tables and pictures for the documentation.
+    Simulate(simulate::Options),
+}
+
+/// What to measure, and how.
+#[derive(Debug, Args)]
 struct Options {
     /// The workloads to run; all of them without one.
     workloads: Vec<Workload>,
@@ -63,7 +83,15 @@ enum StoreKind {
 }
 
 fn main() -> anyhow::Result<()> {
-    let options = Options::parse();
+    let cli = Cli::parse();
+    match cli.command {
+        Some(Command::Simulate(options)) => simulate::run(&options),
+        Some(Command::Run(options)) => measure(&options),
+        None => measure(&cli.run),
+    }
+}
+
+fn measure(options: &Options) -> anyhow::Result<()> {
     let workloads = if options.workloads.is_empty() {
         vec![
             Workload::Concurrent,
