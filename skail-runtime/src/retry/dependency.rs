@@ -7,7 +7,7 @@ use super::{Breaker, Budget, InvalidSetting};
 /// Something outside that commands call, a payment gateway for instance: one circuit breaker and one
 /// retry budget per process, shared by all commands that name it.
 ///
-/// ```
+/// ```standalone_crate
 /// use std::time::Duration;
 /// use skail_runtime::prelude::*;
 /// use skail_runtime::retry::{Breaker, Budget, Dependency};
