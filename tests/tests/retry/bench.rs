@@ -6,6 +6,7 @@ use skail_runtime::Builder;
 use skail_runtime::prelude::*;
 
 use super::gateway::Gateway;
+use super::random_attempts::Outside;
 use super::support;
 pub(crate) use super::support::Runs;
 
@@ -13,17 +14,26 @@ pub(crate) use super::support::Runs;
 pub(crate) struct Bench {
     bench: support::Bench,
     pub(crate) gateway: Gateway,
+    pub(crate) outside: Outside,
 }
 
 impl Bench {
     pub(crate) fn new() -> Self {
         let bench = support::Bench::new();
         let gateway = Gateway::new(&bench.clock);
-        Self { bench, gateway }
+        let outside = Outside::default();
+        Self {
+            bench,
+            gateway,
+            outside,
+        }
     }
 
     pub(crate) fn builder(&self) -> Builder {
-        self.bench.builder().state(self.gateway.clone())
+        self.bench
+            .builder()
+            .state(self.gateway.clone())
+            .state(self.outside.clone())
     }
 
     pub(crate) async fn engine(&self) -> Skail {

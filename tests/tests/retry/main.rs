@@ -8,6 +8,7 @@
 )]
 
 mod advice;
+mod at_most_once;
 mod backoff;
 mod bench;
 mod breaker;
@@ -17,6 +18,7 @@ mod default_backoff;
 mod dependencies;
 mod gateway;
 mod outage;
+mod random_attempts;
 #[allow(dead_code, reason = "each test program uses a part of it")]
 #[path = "../scenarios/support.rs"]
 mod support;
