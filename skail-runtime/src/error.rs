@@ -28,8 +28,19 @@ pub enum FailureKind {
     Interrupted,
     /// The arguments or the result cannot be recorded; no further attempt can help.
     Unrecordable,
-    /// The call was awaited where it can't be: outside an execution, or inside a command.
+    /// The call was awaited where it can't be: outside an execution, or inside a command; no further
+    /// attempt can help.
     Misplaced,
+}
+
+impl FailureKind {
+    /// What follows from the kind alone: where the code is wrong, the same code would come to the same end.
+    fn advice(self) -> Advice {
+        match self {
+            Self::Unrecordable | Self::Misplaced => Advice::Permanent,
+            Self::Failed | Self::TimedOut | Self::Panicked | Self::Interrupted => Advice::Usual,
+        }
+    }
 }
 
 impl fmt::Display for FailureKind {
@@ -96,7 +107,7 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// A failure with a message and nothing else.
+    /// A failure with a message, and what its kind alone says about trying again.
     #[must_use]
     pub fn new(kind: FailureKind, message: impl Into<String>) -> Self {
         Self {
@@ -104,7 +115,7 @@ impl Failure {
             message: cut(message.into()),
             causes: Vec::new(),
             typed: None,
-            advice: Advice::Usual,
+            advice: kind.advice(),
         }
     }
 
@@ -259,7 +270,8 @@ impl fmt::Display for CommandError {
             write!(f, " (position {position})")?;
         }
         write!(f, " {}", inner.failure.kind)?;
-        if inner.failure.advice == Advice::Permanent {
+        let said = inner.failure.kind == FailureKind::Failed;
+        if said && inner.failure.advice == Advice::Permanent {
             f.write_str(" for good")?;
         }
         match inner.attempts {

@@ -74,7 +74,7 @@
 //! | the breaker of its [dependency](retry::Dependency) is open, or the retry budget is spent | no, it has not begun | it waits its turn; a long wait holds no memory |
 //! | a shutdown or a lost lease cut the body off, `retry_count = 0` | yes | it never runs again: [`FailureKind::Interrupted`] |
 //! | otherwise: the worker shut down, lost its lease, or could not reach its store | no | it goes on elsewhere or later |
-//! | the result or an argument cannot be recorded | yes | no further attempt can help: [`FailureKind::Unrecordable`] at once |
+//! | the result or an argument cannot be recorded | yes | no further attempt can help: [`FailureKind::Unrecordable`] at once, as if it were [`permanent`] |
 //!
 //! A failed attempt is recorded before the next one starts, with the time at which that is due: neither
 //! counts nor waits begin afresh after a crash. The function sees the last error only, and an answer that

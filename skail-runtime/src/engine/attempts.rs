@@ -55,10 +55,8 @@ pub(crate) enum End {
     Placed(Place),
     /// The result.
     Completed(Payload),
-    /// A failure; another attempt may help.
+    /// A failure.
     Failed(Failure),
-    /// A failure that no further attempt can help.
-    Final(Failure),
     /// It did not begin: while it waited for its turn, what it calls went down.
     Held(Hold),
     /// The body of today cannot read the recorded arguments.
@@ -157,7 +155,7 @@ async fn run_with_leave(
 /// be recorded is not its fault. `None` if it was not called.
 fn worked(end: &End) -> Option<bool> {
     match end {
-        End::Completed(_) | End::Final(_) => Some(true),
+        End::Completed(_) => Some(true),
         End::Failed(failure) => Some(failure.advice == Advice::Permanent),
         End::Placed(_) | End::Held(_) | End::ArgumentsUnreadable { .. } => None,
     }
@@ -336,7 +334,7 @@ fn end_of(ended: Ended) -> End {
         Ok(Ok(result)) => End::Completed(result),
         Ok(Err(BodyError::User(failure))) => End::Failed(failure),
         Ok(Err(BodyError::Result(error))) => {
-            End::Final(Failure::new(FailureKind::Unrecordable, error.to_string()))
+            End::Failed(Failure::new(FailureKind::Unrecordable, error.to_string()))
         }
         Ok(Err(BodyError::Arguments { parameter, error })) => {
             End::ArgumentsUnreadable { parameter, error }

@@ -24,11 +24,11 @@ pub(super) async fn returned(mut driver: Driver<'_>, returned: Returned) -> Resu
     }
     match returned {
         Ok(Ok(result)) => completed(driver, result).await,
-        Ok(Err(BodyError::User(failure))) => failed(&mut driver, failure, false).await,
+        Ok(Err(BodyError::User(failure))) => failed(&mut driver, failure).await,
         Ok(Err(BodyError::Result(error))) => {
             // Another attempt would return the same type again.
             let failure = Failure::new(FailureKind::Unrecordable, error.to_string());
-            failed(&mut driver, failure, true).await
+            failed(&mut driver, failure).await
         }
         Ok(Err(BodyError::Arguments { parameter, error })) => {
             let message = format!(
@@ -45,7 +45,7 @@ pub(super) async fn returned(mut driver: Driver<'_>, returned: Returned) -> Resu
         }
         Err(panic) => {
             let failure = Failure::new(FailureKind::Panicked, panic);
-            failed(&mut driver, failure, false).await
+            failed(&mut driver, failure).await
         }
     }
 }
@@ -67,12 +67,12 @@ async fn completed(mut driver: Driver<'_>, result: Payload) -> Result<(), Stop> 
     Ok(())
 }
 
-async fn failed(driver: &mut Driver<'_>, failure: Failure, last: bool) -> Result<(), Stop> {
+async fn failed(driver: &mut Driver<'_>, failure: Failure) -> Result<(), Stop> {
     let at = driver.shared.clock.now();
     let policy = driver.function.policy;
     let attempt = driver.attempt;
     let dropped = driver.frame.droppable(&driver.deliveries);
-    let last = last || failure.advice == Advice::Permanent;
+    let last = failure.advice == Advice::Permanent;
     let retry_at = (!last && attempt <= policy.retry_count).then(|| {
         let random = driver.shared.random();
         let backoff = policy.backoff.unwrap_or(driver.shared.settings.backoff);

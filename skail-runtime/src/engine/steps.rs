@@ -173,7 +173,6 @@ impl Steps {
                 self.keep(underway);
             }
             End::Failed(failure) => self.failed(underway, failure, false, now, round),
-            End::Final(failure) => self.failed(underway, failure, true, now, round),
             End::ArgumentsUnreadable { parameter, error } => {
                 round.block = Some(BlockReason {
                     message: format!(

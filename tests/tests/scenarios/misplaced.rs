@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use skail_runtime::prelude::*;
-use skail_runtime::{FailureKind, Position};
+use skail_runtime::{Advice, ExecutionError, FailureKind, Position};
 
 use super::support::{Bench, Runs};
 
@@ -70,6 +70,33 @@ async fn a_command_awaited_inside_another_is_an_error_there() {
         ),
         (1, 0)
     );
+}
+
+#[skail_command]
+async fn passes_the_misplaced_one_on(#[state] runs: &Runs) -> anyhow::Result<()> {
+    runs.count("passes_the_misplaced_one_on");
+    is_a_step("inside".to_owned()).await?;
+    Ok(())
+}
+
+#[skail_function]
+async fn passes_it_on_too() -> anyhow::Result<()> {
+    Ok(passes_the_misplaced_one_on().await?)
+}
+
+#[tokio::test]
+async fn code_that_awaits_a_command_inside_another_is_tried_once_and_not_ninety_six_times() {
+    let bench = Bench::new();
+    let skail = bench.engine().await;
+    let execution = skail.start(passes_it_on_too()).await.unwrap();
+    let ExecutionError::Failed {
+        attempts, failure, ..
+    } = execution.result().await.unwrap_err()
+    else {
+        panic!("it must have failed");
+    };
+    assert_eq!((attempts, failure.advice), (1, Advice::Permanent));
+    assert_eq!(bench.runs.of("passes_the_misplaced_one_on"), 1);
 }
 
 type Told = Arc<Mutex<Vec<String>>>;

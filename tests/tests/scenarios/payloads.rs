@@ -266,6 +266,21 @@ async fn returns_what_is_lost(#[state] runs: &Runs, which: u32) -> anyhow::Resul
     Ok(lost(which))
 }
 
+#[skail_function]
+async fn passes_the_refusal_on(which: u32) -> anyhow::Result<()> {
+    gives_what_is_lost(which).await?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_function_that_passes_such_an_error_on_does_not_have_the_effect_again() {
+    let bench = Bench::new();
+    let skail = bench.engine().await;
+    let execution = skail.start(passes_the_refusal_on(0)).await.unwrap();
+    execution.result().await.unwrap_err();
+    assert_eq!(bench.runs.of("gives 0"), 1);
+}
+
 #[tokio::test]
 async fn what_would_not_come_back_is_a_final_error_of_the_command_that_gave_or_took_it() {
     let bench = Bench::new();
