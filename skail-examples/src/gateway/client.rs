@@ -9,6 +9,7 @@ use std::time::Duration;
 use reqwest::{Client, StatusCode};
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
+use skail_runtime::{Advice, RetryAdvice};
 
 use super::{ATTEMPT_HEADER, Answer, Entry, KEY_HEADER, Operation, Payment, Reply};
 use crate::requests::Caller;
@@ -39,6 +40,26 @@ pub enum GatewayError {
         /// What it said.
         problem: String,
     },
+}
+
+impl RetryAdvice for GatewayError {
+    /// A request that is wrong in itself stays so. What the gateway could not do just now, or may have
+    /// done, it is asked again: it has the key.
+    fn advice(&self) -> Advice {
+        match self {
+            // Too slow, under way already, too early, too many: these pass.
+            Self::Refused {
+                status: 408 | 409 | 425 | 429,
+                ..
+            } => Advice::Usual,
+            Self::Refused {
+                status: 400..=499, ..
+            } => Advice::Permanent,
+            Self::Refused { .. } | Self::Unavailable { .. } | Self::NoAnswer { .. } => {
+                Advice::Usual
+            }
+        }
+    }
 }
 
 /// A client; clones share their connections.
@@ -127,5 +148,26 @@ fn no_answer(error: &reqwest::Error) -> GatewayError {
     }
     GatewayError::NoAnswer {
         problem: cause.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_request_that_is_wrong_in_itself_is_given_up() {
+        let refused = |status| {
+            let problem = String::new();
+            GatewayError::Refused { status, problem }.advice()
+        };
+        for status in [400, 401, 404, 422] {
+            assert_eq!(refused(status), Advice::Permanent, "{status}");
+        }
+        for status in [302, 408, 409, 425, 429, 500, 502] {
+            assert_eq!(refused(status), Advice::Usual, "{status}");
+        }
+        let problem = "reset".to_owned();
+        assert_eq!(GatewayError::NoAnswer { problem }.advice(), Advice::Usual);
     }
 }

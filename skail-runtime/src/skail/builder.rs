@@ -11,9 +11,7 @@ use super::{Inner, Skail};
 use crate::clock::{Clock, SystemClock};
 use crate::codec::Codec;
 use crate::descriptor::{Register, Registration};
-use crate::engine::{
-    Dependencies, MOST_BLOCKING, Scheduler, Settings, Shared, Waiters, Watchdog,
-};
+use crate::engine::{Dependencies, MOST_BLOCKING, Scheduler, Settings, Shared, Waiters, Watchdog};
 use crate::ids::WorkerId;
 use crate::registry::{Registry, RegistryError};
 use crate::retry::{Backoff, Dependency, InvalidSetting};

@@ -11,6 +11,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
+use skail_runtime::{Advice, RetryAdvice};
 
 use crate::json_lines::{DurableLog, LogError, Ticket};
 use crate::requests::{Caller, Request, RequestLog};
@@ -44,6 +45,16 @@ pub enum WarehouseError {
         /// What was done before.
         earlier: String,
     },
+}
+
+impl RetryAdvice for WarehouseError {
+    /// What contradicts the past will always do so.
+    fn advice(&self) -> Advice {
+        match self {
+            Self::Log(_) => Advice::Usual,
+            Self::Contradiction { .. } => Advice::Permanent,
+        }
+    }
 }
 
 /// The warehouse; clones are the same one.
