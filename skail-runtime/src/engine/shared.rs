@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use tokio::sync::{Semaphore, watch};
 
-use super::retention::Retention;
 use super::dependencies::Dependencies;
+use super::retention::Retention;
 use super::waiters::Waiters;
 use super::watchdog::Watchdog;
 use crate::clock::Clock;
