@@ -50,13 +50,34 @@ impl hash {
     fn __skail_run(
         __skail_input: ::skail_runtime::__private::Input,
     ) -> ::skail_runtime::__private::BodyResult {
+        let (__skail_0,) = <Self as ::skail_runtime::__private::Command<
+            _,
+            _,
+        >>::__skail_read(&__skail_input)?;
+        let __skail_outcome = Self::body(__skail_0);
+        <Self as ::skail_runtime::__private::Command<
+            _,
+            _,
+        >>::__skail_finish(&__skail_input, __skail_outcome)
+    }
+}
+#[allow(clippy::type_complexity)]
+impl ::skail_runtime::__private::Command<(Vec<u8>,), anyhow::Result<String>> for hash {
+    fn __skail_read(
+        __skail_input: &::skail_runtime::__private::Input,
+    ) -> ::core::result::Result<(Vec<u8>,), ::skail_runtime::__private::BodyError> {
         let mut __skail_arguments = __skail_input.arguments()?;
         let __skail_0 = Self::__SKAIL_PARAMETER_0.read(&mut __skail_arguments)?;
         __skail_arguments.end()?;
-        let __skail_outcome = Self::body(__skail_0);
+        ::core::result::Result::Ok((__skail_0,))
+    }
+    fn __skail_finish(
+        __skail_input: &::skail_runtime::__private::Input,
+        __skail_outcome: anyhow::Result<String>,
+    ) -> ::skail_runtime::__private::BodyResult {
         use ::skail_runtime::__private::finish::*;
         (&&&&::skail_runtime::__private::Returned::new(__skail_outcome))
-            .finish(&Self::__SKAIL_ENDING, &__skail_input)
+            .finish(&Self::__SKAIL_ENDING, __skail_input)
     }
 }
 impl ::skail_runtime::__private::Register for hash {

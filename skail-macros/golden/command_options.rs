@@ -55,27 +55,48 @@ impl charge_card {
         __skail_input: ::skail_runtime::__private::Input,
     ) -> ::skail_runtime::__private::BodyFuture {
         ::skail_runtime::__private::boxed(async move {
-            let mut __skail_arguments = __skail_input.arguments()?;
-            let __skail_0 = Self::__SKAIL_PARAMETER_0.read(&mut __skail_arguments)?;
-            __skail_arguments.end()?;
-            {
-                let __skail_part_0 = ::skail_runtime::__private::key_part(&__skail_0);
-                __skail_input
-                    .set_idempotency_key(
-                        ::skail_runtime::__private::format!(
-                            "charge-{invoice_id}", invoice_id = __skail_part_0
-                        ),
-                    );
-            }
+            let (__skail_0,) = <Self as ::skail_runtime::__private::Command<
+                _,
+                _,
+            >>::__skail_read(&__skail_input)?;
             let __skail_outcome = Self::body(
                     Self::__SKAIL_STATE_0.lend(&__skail_input),
                     __skail_0,
                 )
                 .await;
-            use ::skail_runtime::__private::finish::*;
-            (&&&&::skail_runtime::__private::Returned::new(__skail_outcome))
-                .finish(&Self::__SKAIL_ENDING, &__skail_input)
+            <Self as ::skail_runtime::__private::Command<
+                _,
+                _,
+            >>::__skail_finish(&__skail_input, __skail_outcome)
         })
+    }
+}
+#[allow(clippy::type_complexity)]
+impl ::skail_runtime::__private::Command<(Uuid,), Outcome> for charge_card {
+    fn __skail_read(
+        __skail_input: &::skail_runtime::__private::Input,
+    ) -> ::core::result::Result<(Uuid,), ::skail_runtime::__private::BodyError> {
+        let mut __skail_arguments = __skail_input.arguments()?;
+        let __skail_0 = Self::__SKAIL_PARAMETER_0.read(&mut __skail_arguments)?;
+        __skail_arguments.end()?;
+        {
+            let __skail_part_0 = ::skail_runtime::__private::key_part(&__skail_0);
+            __skail_input
+                .set_idempotency_key(
+                    ::skail_runtime::__private::format!(
+                        "charge-{invoice_id}", invoice_id = __skail_part_0
+                    ),
+                );
+        }
+        ::core::result::Result::Ok((__skail_0,))
+    }
+    fn __skail_finish(
+        __skail_input: &::skail_runtime::__private::Input,
+        __skail_outcome: Outcome,
+    ) -> ::skail_runtime::__private::BodyResult {
+        use ::skail_runtime::__private::finish::*;
+        (&&&&::skail_runtime::__private::Returned::new(__skail_outcome))
+            .finish(&Self::__SKAIL_ENDING, __skail_input)
     }
 }
 impl ::skail_runtime::__private::Register for charge_card {

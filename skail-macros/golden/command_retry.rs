@@ -59,13 +59,34 @@ impl ping {
         __skail_input: ::skail_runtime::__private::Input,
     ) -> ::skail_runtime::__private::BodyFuture {
         ::skail_runtime::__private::boxed(async move {
-            let __skail_arguments = __skail_input.arguments()?;
-            __skail_arguments.end()?;
+            let () = <Self as ::skail_runtime::__private::Command<
+                _,
+                _,
+            >>::__skail_read(&__skail_input)?;
             let __skail_outcome = Self::body().await;
-            use ::skail_runtime::__private::finish::*;
-            (&&&&::skail_runtime::__private::Returned::new(__skail_outcome))
-                .finish(&Self::__SKAIL_ENDING, &__skail_input)
+            <Self as ::skail_runtime::__private::Command<
+                _,
+                _,
+            >>::__skail_finish(&__skail_input, __skail_outcome)
         })
+    }
+}
+#[allow(clippy::type_complexity)]
+impl ::skail_runtime::__private::Command<(), anyhow::Result<()>> for ping {
+    fn __skail_read(
+        __skail_input: &::skail_runtime::__private::Input,
+    ) -> ::core::result::Result<(), ::skail_runtime::__private::BodyError> {
+        let __skail_arguments = __skail_input.arguments()?;
+        __skail_arguments.end()?;
+        ::core::result::Result::Ok(())
+    }
+    fn __skail_finish(
+        __skail_input: &::skail_runtime::__private::Input,
+        __skail_outcome: anyhow::Result<()>,
+    ) -> ::skail_runtime::__private::BodyResult {
+        use ::skail_runtime::__private::finish::*;
+        (&&&&::skail_runtime::__private::Returned::new(__skail_outcome))
+            .finish(&Self::__SKAIL_ENDING, __skail_input)
     }
 }
 impl ::skail_runtime::__private::Register for ping {

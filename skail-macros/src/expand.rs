@@ -1,7 +1,7 @@
 //! From model to tokens.
 //!
 //! One item becomes four: the constructor under the user's name, a type of the same name as the home of
-//! the body, the constants that describe it, and its registration. Must never write logic: what can be
+//! the body and the constants that describe it, for a command its types, and its registration. Must never write logic: what can be
 //! ordinary code in the runtime is.
 //!
 //! Three rules hold for every token written here. Paths begin at the root, since nobody's prelude can be
@@ -22,8 +22,9 @@ use crate::model::{Model, moved};
 pub(crate) fn expand(model: &Model) -> TokenStream {
     let constructor = constructor::constructor(model);
     let home = home(model);
+    let typed = run::typed(model);
     let registration = descriptor::registration(model);
-    quote_spanned!(here()=> #constructor #home #registration)
+    quote_spanned!(here()=> #constructor #home #typed #registration)
 }
 
 /// The span of what is ours alone: locals resolve here, everything else where the attribute stands.

@@ -15,16 +15,17 @@ pub use std::{format, module_path};
 
 pub use crate::codec::Payload;
 pub use crate::descriptor::{
-    Body, BodyFuture, BodyResult, CommandDescriptor, CommandPolicy, FunctionDescriptor,
+    Body, BodyFuture, BodyResult, Command, CommandDescriptor, CommandPolicy, FunctionDescriptor,
     FunctionPolicy, Register, Registration, Site,
 };
 pub use crate::engine::{Arguments, CallArguments, Input};
+pub use crate::error::BodyError;
 pub use crate::retry::{Backoff, Jitter};
 pub use crate::state::StateKey;
 
 use crate::codec::encode_surviving;
 use crate::engine::{CommandCall, FunctionCall};
-use crate::error::{Advice, BodyError, MAX_TYPED_BYTES};
+use crate::error::{Advice, MAX_TYPED_BYTES};
 use crate::retry::RetryAdvice;
 
 /// What an annotated function returns.

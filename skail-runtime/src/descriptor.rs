@@ -160,3 +160,20 @@ pub trait Register {
     /// The descriptor.
     const REGISTRATION: Registration;
 }
+
+/// A command by its types; implemented by the type of the same name that stands beside each
+/// `#[skail_command]`. Tests name it, to put something in the place of its body.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no command",
+    label = "name a `#[skail_command]` here",
+    note = "only commands have a body that does something outside; a function orders them, and runs as it is"
+)]
+pub trait Command<Arguments, Returned>: Register {
+    /// The recorded arguments, for one run of the body, which from then on has its idempotency key.
+    #[doc(hidden)]
+    fn __skail_read(input: &Input) -> Result<Arguments, BodyError>;
+
+    /// What is recorded of what the body returned.
+    #[doc(hidden)]
+    fn __skail_finish(input: &Input, outcome: Returned) -> BodyResult;
+}

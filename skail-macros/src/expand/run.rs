@@ -1,26 +1,29 @@
 //! What runs the body: arguments in, outcome out.
+//!
+//! For a command the way in and the way out are a trait of their own, so that a test can put a closure of
+//! the same types between them.
 
 use proc_macro2::{Delimiter, Group, TokenStream};
 use quote::{format_ident, quote_spanned};
 use syn::ext::IdentExt;
 
 use super::{here, parameter_const, spread, state_const};
+use crate::kind::Kind;
 use crate::model::{Model, Parameter};
 use crate::options::IdempotencyKey;
 
 /// Decodes the arguments, borrows the state, calls the body and encodes what it returned.
 pub(super) fn run(model: &Model) -> TokenStream {
     let root = model.root.at(here());
-    let decoded = decoded(model);
-    let key = model.options.idempotency_key.as_ref();
-    let key = key.map(|key| business_key(model, key));
+    let (read, finish) = match model.kind {
+        Kind::Command => typed_ends(model),
+        Kind::Function => (decoded(model), finish(model)),
+    };
     let call = call(model);
-    let finish = finish(model);
     if !model.is_async() {
         return quote_spanned! {here()=>
             fn __skail_run(__skail_input: #root::__private::Input) -> #root::__private::BodyResult {
-                #decoded
-                #key
+                #read
                 let __skail_outcome = #call;
                 #finish
             }
@@ -33,8 +36,7 @@ pub(super) fn run(model: &Model) -> TokenStream {
     let mut block = Group::new(
         Delimiter::Brace,
         quote_spanned! {here()=>
-            #decoded
-            #key
+            #read
             let __skail_outcome = #call.await;
             #finish
         },
@@ -46,6 +48,54 @@ pub(super) fn run(model: &Model) -> TokenStream {
             #boxed
         }
     }
+}
+
+/// A command by its types.
+pub(super) fn typed(model: &Model) -> Option<TokenStream> {
+    if model.kind != Kind::Command {
+        return None;
+    }
+    let root = model.root.at(here());
+    let gates = &model.attributes.gates;
+    let home = model.type_name();
+    let types = model.recorded().map(|(_, ty)| ty);
+    let arguments = quote_spanned!(here()=> (#(#types,)*));
+    let output = &model.output;
+    let decoded = decoded(model);
+    let key = model.options.idempotency_key.as_ref();
+    let key = key.map(|key| business_key(model, key));
+    let locals = (0..model.recorded().count()).map(local);
+    let finish = finish(model);
+    Some(quote_spanned! {here()=>
+        #(#gates)*
+        #[allow(clippy::type_complexity)]
+        impl #root::__private::Command<#arguments, #output> for #home {
+            fn __skail_read(
+                __skail_input: &#root::__private::Input,
+            ) -> ::core::result::Result<#arguments, #root::__private::BodyError> {
+                #decoded
+                #key
+                ::core::result::Result::Ok((#(#locals,)*))
+            }
+            fn __skail_finish(
+                __skail_input: &#root::__private::Input,
+                __skail_outcome: #output,
+            ) -> #root::__private::BodyResult {
+                #finish
+            }
+        }
+    })
+}
+
+/// The way in and the way out of a command's body, through [`typed`].
+fn typed_ends(model: &Model) -> (TokenStream, TokenStream) {
+    let root = model.root.at(here());
+    let locals = (0..model.recorded().count()).map(local);
+    let typed = quote_spanned!(here()=> <Self as #root::__private::Command<_, _>>);
+    (
+        quote_spanned!(here()=> let (#(#locals,)*) = #typed::__skail_read(&__skail_input)?;),
+        quote_spanned!(here()=> #typed::__skail_finish(&__skail_input, __skail_outcome)),
+    )
 }
 
 fn local(index: usize) -> syn::Ident {
@@ -119,8 +169,12 @@ fn call(model: &Model) -> TokenStream {
 fn finish(model: &Model) -> TokenStream {
     let root = model.root.at(here());
     let ending = spread(model, &quote_spanned!(here()=> Self::__SKAIL_ENDING));
+    let input = match model.kind {
+        Kind::Command => quote_spanned!(here()=> __skail_input),
+        Kind::Function => quote_spanned!(here()=> &__skail_input),
+    };
     let finish = quote_spanned! {here()=>
-        (&&&&#root::__private::Returned::new(__skail_outcome)).finish(&#ending, &__skail_input)
+        (&&&&#root::__private::Returned::new(__skail_outcome)).finish(&#ending, #input)
     };
     let finish = spread(model, &finish);
     quote_spanned! {here()=>
