@@ -1,10 +1,8 @@
 //! Shared pieces of the test package.
 #![allow(clippy::panic, reason = "what is wrong with a test ends the test")]
 
-mod crash_store;
 mod import;
 mod unsteady_store;
 
-pub use crash_store::{CrashPoint, CrashStore, Moment};
 pub use import::import;
 pub use unsteady_store::{Cuts, Line, UnsteadyStore};

@@ -154,12 +154,14 @@
 //! # Tests
 //!
 //! The body of a command is an ordinary function for a unit test: `charge::body(&gateway, 42, 1995).await`.
-//! A function's body that awaits calls needs an execution around it. For whole executions there are
-//! [`store::MemoryStore`], whose `crash()` stands for the death of the process, and, with the feature
-//! `testing`, the module `testing` with a clock on which a wait of a month takes no time.
+//! A function's body that awaits calls needs an execution around it. With the feature `testing` there is
+//! the module `testing`: `TestSkail` runs functions in memory, with typed substitutes for commands and a
+//! clock on which a wait of a month takes no time, and `crash_everywhere` lets the process die before and
+//! after each commit and compares. `docs/testing.md` of the repository is the guide.
 //!
-//! Whatever is annotated in a program is registered in it, in a test's program too: `start()` asks for the
-//! `#[state]` of all of them, and two of one name, in different modules for instance, need a `name = "…"`.
+//! Whatever is annotated in a program is registered in it, in a test's program too: two of one name, in
+//! different modules for instance, need a `name = "…"`, and `start()` of the builder asks for the
+//! `#[state]` of all of them; `TestSkail` asks for that of a command only when its body is to run.
 //! Documentation tests are merged into one program unless they begin with `standalone_crate`.
 //!
 //! # Features
@@ -167,7 +169,7 @@
 //! | feature | what it brings |
 //! | --- | --- |
 //! | `sled` (default) | the embedded store: a directory, no server |
-//! | `testing` | the virtual clock, and the checks that every store has to pass |
+//! | `testing` | what tests of functions need, and the checks that every store has to pass |
 
 extern crate self as skail_runtime;
 
@@ -221,3 +223,8 @@ pub mod prelude {
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 struct Readme;
+
+/// Compiles the code of the guide to testing.
+#[cfg(all(doctest, feature = "testing"))]
+#[doc = include_str!("../../docs/testing.md")]
+struct Testing;

@@ -6,6 +6,7 @@
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::Arc;
 
 /// A type that a command or function asks for with `#[state]`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -38,17 +39,27 @@ impl fmt::Debug for StateKey {
 }
 
 /// The values that `#[state]` parameters are lent from.
-#[derive(Default)]
+///
+/// A clone lends the same values.
+#[derive(Clone, Default)]
 pub struct StateMap {
-    values: HashMap<TypeId, Box<dyn Any + Send + Sync>>,
+    values: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
 }
 
 impl StateMap {
     /// Puts a value in; gives back `false` if there was one of its type, which is then replaced.
     pub fn insert<T: Send + Sync + 'static>(&mut self, value: T) -> bool {
         self.values
-            .insert(TypeId::of::<T>(), Box::new(value))
+            .insert(TypeId::of::<T>(), Arc::new(value))
             .is_none()
+    }
+
+    /// Puts in what another map has; of two values of one type the other's counts.
+    #[cfg(feature = "testing")]
+    pub(crate) fn extend(&mut self, other: &Self) {
+        let others = other.values.iter();
+        self.values
+            .extend(others.map(|(id, value)| (*id, Arc::clone(value))));
     }
 
     /// The value of type `T`, if there is one.

@@ -94,8 +94,10 @@ pub(crate) fn spawn(
             Some(place) => (place, working),
             None => place(&shared, attempt.command.body, working).await,
         };
+        let context = Arc::clone(&attempt.context);
         let (end, working) = run_with_leave(&shared, attempt, working, &place).await;
         drop(place);
+        let working = shared.lag(&context, working).await;
         // The driver may be gone: then nobody wants the end.
         let _ = ends.send(AttemptEnd {
             position,
@@ -167,6 +169,7 @@ async fn run(
     working: WorkGuard,
     place: &Place,
 ) -> (End, WorkGuard) {
+    let substitute = shared.substitute(attempt.command, &attempt.arguments);
     let input = Input::new(
         Arc::clone(&shared.state),
         attempt.arguments,
@@ -182,19 +185,20 @@ async fn run(
         of = context.attempt.of,
     );
     let body = async {
-        match attempt.command.body {
-            Body::Async(body) => {
-                AttemptBody {
-                    context,
-                    span,
-                    body: Some(body(input)),
-                }
-                .await
+        let body = match (substitute, attempt.command.body) {
+            (Some(substitute), _) => substitute(input),
+            (None, Body::Async(body)) => body(input),
+            (None, Body::Blocking(body)) => {
+                return run_blocking(context, span, body, input, Arc::clone(place)).await;
             }
-            Body::Blocking(body) => {
-                run_blocking(context, span, body, input, Arc::clone(place)).await
-            }
+        };
+        let body = Some(body);
+        AttemptBody {
+            context,
+            span,
+            body,
         }
+        .await
     };
     let Some(timeout) = attempt.timeout else {
         return (end_of(body.await), working);

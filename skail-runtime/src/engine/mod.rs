@@ -12,6 +12,7 @@ mod dependencies;
 mod driver;
 mod endings;
 mod frame;
+mod hooks;
 mod input;
 mod places;
 mod reach;
@@ -32,7 +33,10 @@ pub use dependencies::{DependencyCounts, DependencyStatus};
 pub use input::{Arguments, CallArguments, Input};
 
 pub(crate) use dependencies::Dependencies;
+pub(crate) use hooks::Hooks;
 pub(crate) use scheduler::Scheduler;
 pub(crate) use shared::{MOST_BLOCKING, Settings, Shared};
 pub(crate) use waiters::{Ending, Waiter, Waiters};
 pub(crate) use watchdog::Watchdog;
+#[cfg(feature = "testing")]
+pub(crate) use {attempts::panic_text, hooks::Substitute};

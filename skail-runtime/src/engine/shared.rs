@@ -6,6 +6,7 @@ use std::time::Duration;
 use tokio::sync::{Semaphore, watch};
 
 use super::dependencies::Dependencies;
+use super::hooks::Hooks;
 use super::retention::Retention;
 use super::waiters::Waiters;
 use super::watchdog::Watchdog;
@@ -79,6 +80,8 @@ pub(crate) struct Shared {
     /// Turns true when the shutdown begins.
     pub(crate) stopping: watch::Sender<bool>,
     pub(crate) random: Mutex<fastrand::Rng>,
+    /// What a test does to bodies; nothing in a program.
+    pub(crate) hooks: Option<Arc<dyn Hooks>>,
 }
 
 impl Shared {

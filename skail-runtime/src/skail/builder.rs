@@ -11,7 +11,9 @@ use super::{Inner, Skail};
 use crate::clock::{Clock, SystemClock};
 use crate::codec::Codec;
 use crate::descriptor::{Register, Registration};
-use crate::engine::{Dependencies, MOST_BLOCKING, Scheduler, Settings, Shared, Waiters, Watchdog};
+use crate::engine::{
+    Dependencies, Hooks, MOST_BLOCKING, Scheduler, Settings, Shared, Waiters, Watchdog,
+};
 use crate::ids::WorkerId;
 use crate::registry::{Registry, RegistryError};
 use crate::retry::{Backoff, Dependency, InvalidSetting};
@@ -47,6 +49,7 @@ pub struct Builder {
     doubled_dependency: Option<String>,
     settings: Settings,
     seed: Option<u64>,
+    hooks: Option<Arc<dyn Hooks>>,
 }
 
 impl Builder {
@@ -62,6 +65,7 @@ impl Builder {
             doubled_dependency: None,
             settings: Settings::default(),
             seed: None,
+            hooks: None,
         }
     }
 
@@ -102,6 +106,14 @@ impl Builder {
     /// Makes the jitter of delays repeatable, for tests.
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = Some(seed);
+        self
+    }
+
+    /// Lets a test reach into the running of bodies, with shared state that outlives this engine.
+    #[cfg(feature = "testing")]
+    pub(crate) fn hooks(mut self, hooks: Arc<dyn Hooks>, state: &StateMap) -> Self {
+        self.hooks = Some(hooks);
+        self.state.extend(state);
         self
     }
 
@@ -223,7 +235,7 @@ impl Builder {
         }
         let settings = self.settings;
         check(&settings)?;
-        let registry = Registry::collect(&self.explicit, &self.state)?;
+        let registry = Registry::collect(&self.explicit, &self.state, self.hooks.is_some())?;
         let dependencies = Dependencies::new(self.dependencies, registry.dependencies())
             .map_err(|(name, problem)| BuildError::Dependency { name, problem })?;
         let random = self
@@ -243,6 +255,7 @@ impl Builder {
             watchdog: Watchdog::start(settings.poll_patience),
             stopping: watch::Sender::new(false),
             random: Mutex::new(random),
+            hooks: self.hooks,
         });
         let engine = tokio::spawn(Scheduler::new(Arc::clone(&shared)).run());
         Ok(Skail {

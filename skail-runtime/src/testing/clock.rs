@@ -14,6 +14,14 @@ use crate::clock::{BoxFuture, Clock, Timestamp, WorkGuard};
 /// timeout. Long for a body that does something, short for a test.
 const PATIENCE: Duration = Duration::from_millis(50);
 
+/// How long, in real time, a test waits for what should come at once.
+const LONGEST: Duration = Duration::from_secs(60);
+
+/// What comes of `future`, unless it takes a minute of real time.
+pub(super) async fn in_real_time<F: Future>(future: F) -> Option<F::Output> {
+    tokio::time::timeout(LONGEST, future).await.ok()
+}
+
 /// A clock for tests: when everything waits for time to pass, it jumps to the next due time, so that a
 /// wait of a month takes no time at all. While anything works (a function is polled, a body runs, a
 /// commit is under way) it stands still.
@@ -57,8 +65,14 @@ impl VirtualClock {
     /// A clock that stands at 2026-01-01T00:00:00Z.
     #[must_use]
     pub fn new() -> Self {
+        Self::at(Timestamp::from_millis(1_767_225_600_000))
+    }
+
+    /// A clock that stands at `now`.
+    #[must_use]
+    pub fn at(now: Timestamp) -> Self {
         Self(Arc::new(Mutex::new(State {
-            now: Timestamp::from_millis(1_767_225_600_000),
+            now,
             working: 0,
             sleepers: BTreeMap::new(),
             next_sleeper: 0,

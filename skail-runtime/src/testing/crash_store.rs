@@ -1,17 +1,21 @@
-//! A store that dies at a chosen write.
+//! A store that dies at a chosen commit.
+//!
+//! Owns the count of commits and the moment of the crash. Must never change what goes through it.
 
 use std::fmt;
-use std::sync::Arc;
+use std::future::Future;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use skail_runtime::clock::{BoxFuture, Timestamp};
-use skail_runtime::history::Event;
-use skail_runtime::store::{
+use tokio::sync::Notify;
+
+use crate::clock::{BoxFuture, Timestamp};
+use crate::history::Event;
+use crate::ids::{ExecutionId, Sequence};
+use crate::store::{
     Changes, ClaimRequest, Claimed, Commit, Created, Header, Lease, Message, MessageId,
     NewExecution, Page, Query, Sent, Store, StoreError,
 };
-use skail_runtime::{ExecutionId, Sequence};
-use tokio::sync::Notify;
 
 /// On which side of a write the process dies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,6 +24,15 @@ pub enum Moment {
     Before,
     /// All of it was written, and nobody was told.
     After,
+}
+
+impl fmt::Display for Moment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Before => "before",
+            Self::After => "after",
+        })
+    }
 }
 
 /// Where the process dies.
@@ -32,7 +45,41 @@ pub struct CrashPoint {
 }
 
 /// Hands everything to the store below until a chosen commit. That one never returns, and neither does
-/// anything after it: for the engine above, time ends there.
+/// any commit after it: for the engine above, time ends there. [`crash_everywhere`](super::crash_everywhere)
+/// does this for each commit of a function; this is for tests that need one of them.
+///
+/// ```standalone_crate
+/// use skail_runtime::prelude::*;
+/// use skail_runtime::store::MemoryStore;
+/// use skail_runtime::testing::{CrashPoint, CrashStore, Moment};
+///
+/// #[skail_command]
+/// async fn reserve(order: u32) -> anyhow::Result<u32> {
+///     Ok(order)
+/// }
+///
+/// #[skail_function]
+/// async fn process(order: u32) -> anyhow::Result<u32> {
+///     Ok(reserve(order).await?)
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> anyhow::Result<()> {
+/// let store = MemoryStore::new();
+/// // The first commit is the one of the reservation.
+/// let point = CrashPoint { commit: 0, moment: Moment::Before };
+/// let crashing = CrashStore::new(store.clone(), Some(point));
+/// let crashed = crashing.crashed();
+/// let skail = Skail::builder().store(crashing).start().await?;
+/// skail.start(process(42)).id("order-42").await?;
+/// crashed.await;
+///
+/// drop(skail);
+/// let skail = Skail::builder().store(store.crash()).start().await?;
+/// assert_eq!(skail.start(process(42)).id("order-42").await?.result().await?, 42);
+/// # Ok(())
+/// # }
+/// ```
 pub struct CrashStore<S> {
     below: S,
     at: Option<CrashPoint>,
@@ -43,10 +90,13 @@ pub struct CrashStore<S> {
 struct State {
     commits: AtomicU64,
     dead: Notify,
+    /// The events of the commit at which it died.
+    last_words: Mutex<Vec<Event>>,
 }
 
 impl<S: Store> CrashStore<S> {
     /// Dies at `at`, or never.
+    #[must_use]
     pub fn new(below: S, at: Option<CrashPoint>) -> Self {
         Self {
             below,
@@ -65,6 +115,33 @@ impl<S: Store> CrashStore<S> {
     pub fn commits(&self) -> impl Fn() -> u64 + Send + 'static {
         let state = Arc::clone(&self.state);
         move || state.commits.load(Ordering::SeqCst)
+    }
+
+    /// Follows the store once it was given away.
+    pub(super) fn watch(&self) -> Watch {
+        Watch(Arc::clone(&self.state))
+    }
+}
+
+/// What became of a store that was given away.
+#[derive(Clone)]
+pub(super) struct Watch(Arc<State>);
+
+impl Watch {
+    /// Resolves when the store has died.
+    pub(super) async fn crashed(&self) {
+        self.0.dead.notified().await;
+    }
+
+    /// The commits so far.
+    pub(super) fn commits(&self) -> u64 {
+        self.0.commits.load(Ordering::SeqCst)
+    }
+
+    /// The events of the commit at which it died.
+    pub(super) fn last_words(&self) -> Vec<Event> {
+        let words = &self.0.last_words;
+        words.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
@@ -117,6 +194,11 @@ impl<S: Store> Store for CrashStore<S> {
             match self.at {
                 Some(at) if number >= at.commit => {
                     if number == at.commit {
+                        let words = &self.state.last_words;
+                        words
+                            .lock()
+                            .unwrap_or_else(PoisonError::into_inner)
+                            .clone_from(&commit.events);
                         if at.moment == Moment::After {
                             self.below.commit(commit).await?;
                         }

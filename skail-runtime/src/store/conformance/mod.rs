@@ -1,6 +1,6 @@
 //! What every store has to do, as checks that every store runs.
 //!
-//! Owns the contract of [`Store`](super::Store) in executable form. Each check is a function with the
+//! Owns the contract of [`Store`] in executable form. Each check is a function with the
 //! name of what it claims, on a fresh store of its own. Must never know a store's insides: how a store is
 //! made, opened again and damaged is for its [`Subject`] to say.
 //!
