@@ -5,4 +5,5 @@ mod import;
 mod unsteady_store;
 
 pub use import::import;
+pub use skail_runtime::testing::{CrashPoint, CrashStore, Moment};
 pub use unsteady_store::{Cuts, Line, UnsteadyStore};

@@ -12,7 +12,7 @@ use super::order::Order;
 use crate::codec::Payload;
 use crate::descriptor::{CommandDescriptor, Register, Registration};
 use crate::engine::{Hooks, Substitute};
-use crate::error::{BodyError, Failure, FailureKind};
+use crate::error::{Advice, BodyError, Failure, FailureKind};
 use crate::ids::Position;
 use crate::state::StateMap;
 
@@ -95,7 +95,8 @@ impl Hooks for Commands {
             command.name
         );
         self.seen().missing.get_or_insert(message.clone());
-        let failure = Failure::new(FailureKind::Failed, message);
+        let mut failure = Failure::new(FailureKind::Failed, message);
+        failure.advice = Advice::Permanent;
         Some(std::sync::Arc::new(move |_| {
             let failure = failure.clone();
             Box::pin(async move { Err(BodyError::User(failure)) })

@@ -7,8 +7,8 @@ use skail_runtime::history::Event;
 use skail_runtime::prelude::*;
 use skail_runtime::store::{MemoryStore, Store as _};
 use skail_runtime::testing::VirtualClock;
-use skail_runtime::testing::{CrashPoint, CrashStore, Moment};
 use skail_runtime::{ExecutionError, Sequence};
+use skail_tests::{CrashPoint, CrashStore, Moment};
 
 /// The outside world: effects by idempotency key, body runs by command, and what an operator can repair.
 #[derive(Debug, Clone, Default)]

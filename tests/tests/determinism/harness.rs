@@ -7,8 +7,8 @@ use skail_runtime::history::Event;
 use skail_runtime::prelude::*;
 use skail_runtime::store::{MemoryStore, Store as _};
 use skail_runtime::testing::VirtualClock;
-use skail_runtime::testing::{CrashPoint, CrashStore};
 use skail_runtime::{ExecutionError, Sequence};
+use skail_tests::{CrashPoint, CrashStore};
 
 use super::program::{Node, Seen, World, interpret};
 

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use skail_runtime::testing::{CrashPoint, Moment};
+use skail_tests::{CrashPoint, Moment};
 
 use super::harness::live;
 use super::program::{Call, Node};

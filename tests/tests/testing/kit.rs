@@ -107,6 +107,7 @@ async fn a_command_without_its_state_fails_the_test_by_name_whatever_the_functio
             && message.contains("`.replace::<charge>()`"),
         "{message}"
     );
+    assert_eq!(test.runs_of::<charge>(), 1, "no attempt can help");
 }
 
 #[tokio::test]
