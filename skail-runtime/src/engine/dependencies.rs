@@ -1,4 +1,4 @@
-//! What commands call, by name: one breaker and one budget each, for this process.
+//! What commands call, by name: one breaker and one budget each, for this engine.
 //!
 //! Owns the running dependencies and the leave that an attempt needs of one. Must never wait: who is held
 //! is told until when, and asks again.
@@ -60,7 +60,7 @@ pub struct DependencyCounts {
     pub closed: u64,
 }
 
-/// Where a dependency stands in this process; see [`Skail::dependency`](crate::Skail::dependency).
+/// Where a dependency stands in this engine; see [`Skail::dependency`](crate::Skail::dependency).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DependencyStatus {
@@ -107,6 +107,8 @@ pub(crate) struct Leave {
     dependency: Arc<Running>,
     ticket: Option<Ticket>,
     retry: bool,
+    /// Whether the budget counts it and it has not begun.
+    reserved: bool,
     began: Option<Timestamp>,
 }
 
@@ -197,6 +199,7 @@ impl Running {
             dependency: Arc::clone(self),
             ticket,
             retry,
+            reserved: retry,
             began: None,
         })
     }
@@ -302,6 +305,7 @@ impl Leave {
             }
         }
         self.began = Some(now);
+        self.reserved = false;
         if self.retry {
             state.counts.retries += 1;
         } else {
@@ -343,6 +347,11 @@ impl Drop for Leave {
         if self.began.is_some() {
             state.counts.dropped += 1;
         }
+        if self.reserved
+            && let Some(ledger) = &mut state.ledger
+        {
+            ledger.returned();
+        }
         if let (Some(ticket), Some(circuit)) = (self.ticket.take(), &mut state.circuit) {
             circuit.forgotten(ticket);
         }
@@ -352,4 +361,70 @@ impl Drop for Leave {
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // What is inside is valid at every point, and nothing in here panics short of memory running out.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::retry::{Breaker, Budget};
+
+    const FIRST: Asker = Asker {
+        retry: false,
+        waited: false,
+    };
+    const RETRY: Asker = Asker {
+        retry: true,
+        waited: false,
+    };
+
+    fn at(millis: i64) -> Timestamp {
+        Timestamp::from_millis(millis)
+    }
+
+    fn running(dependency: Dependency) -> Arc<Running> {
+        Running::new("it", dependency).expect("it can work")
+    }
+
+    fn fail(running: &Arc<Running>) {
+        let leave = running.ask(FIRST, at(0)).expect("it is closed");
+        let leave = leave.begin(at(0)).expect("it is closed");
+        leave.end(Some(false), at(0), 0.0);
+    }
+
+    #[test]
+    fn what_has_begun_goes_on_though_the_breaker_opens_and_what_has_not_is_held() {
+        let one = Breaker::new().in_a_row(1);
+        let running = running(Dependency::new().breaker(one));
+        let begun = running.ask(FIRST, at(0)).expect("it is closed");
+        let begun = begun.begin(at(0)).expect("it is closed");
+        let only_asked = running.ask(FIRST, at(0)).expect("it is closed");
+        fail(&running);
+        assert!(only_asked.begin(at(1)).is_err());
+        // Its start may be recorded by now: from then on it is an attempt.
+        let begun = begun.begin(at(1)).expect("it has begun");
+        begun.end(Some(true), at(2), 0.0);
+        let status = running.status(at(2));
+        assert_eq!(status.circuit, Some(CircuitState::Open));
+        assert_eq!((status.counts.late, status.counts.first_attempts), (1, 2));
+    }
+
+    #[test]
+    fn a_retry_that_does_not_begin_costs_the_budget_nothing() {
+        let budget = Budget::new().floor_per_second(11);
+        let running = running(Dependency::new().budget(budget));
+        let left = |running: &Arc<Running>| running.status(at(0)).retries_left;
+        let before = left(&running);
+        for _ in 0..1_000 {
+            drop(running.ask(RETRY, at(0)).expect("nobody took it"));
+        }
+        assert_eq!(left(&running), before);
+        let leave = running.ask(RETRY, at(0)).expect("nobody took it");
+        drop(leave.begin(at(0)).expect("it is closed"));
+        assert_eq!(left(&running), before.map(|left| left - 1));
+        // Held at the very beginning: it asks again, and is counted then.
+        let leave = running.ask(RETRY, at(0)).expect("there is room");
+        (0..10).for_each(|_| fail(&running));
+        drop(leave.begin(at(0)).expect_err("it is open"));
+        assert_eq!(left(&running), before.map(|left| left - 1));
+    }
 }

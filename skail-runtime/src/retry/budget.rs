@@ -18,6 +18,11 @@ use crate::clock::Timestamp;
 /// outage. First attempts are never held. A tenth of the window takes a tenth of the budget: a
 /// budget that was saved up and then spent in one second would be a storm of one second.
 ///
+/// The floor is a least and not an addition, which is where this differs from Finagle and those who
+/// followed it. It is for what is called rarely; added, it would break the promise of the share where it
+/// matters: ten processes that make 100 calls a second each, with 10 % and 10 per second more, would
+/// send a fifth more than usual and not a tenth.
+///
 /// ```
 /// use std::time::Duration;
 /// use skail_runtime::retry::Budget;
@@ -168,6 +173,12 @@ impl Ledger {
         }
         let next = self.window.next_slot();
         Err(self.turns.take(next, pace, self.window.width()))
+    }
+
+    /// A retry that was allowed did not start after all: another may. One that was allowed in an earlier
+    /// tenth of the window is not given back; it leaves the window with the rest.
+    pub fn returned(&mut self) {
+        self.window.remove(RETRY);
     }
 
     /// How many retries this window allows, spent or not.

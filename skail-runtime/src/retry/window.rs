@@ -66,6 +66,16 @@ impl<const KINDS: usize> Window<KINDS> {
         self.totals[kind] = self.totals[kind].saturating_add(1);
     }
 
+    /// Takes one event of the running slot back, if there is one.
+    pub(super) fn remove(&mut self, kind: usize) {
+        let running = self.running();
+        let count = &mut self.slots[running][kind];
+        if *count > 0 {
+            *count -= 1;
+            self.totals[kind] = self.totals[kind].saturating_sub(1);
+        }
+    }
+
     /// How many events of a kind there were in the span.
     pub(super) fn total(&self, kind: usize) -> u64 {
         self.totals[kind]

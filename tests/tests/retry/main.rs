@@ -17,6 +17,7 @@ mod budget;
 mod default_backoff;
 mod dependencies;
 mod gateway;
+mod held;
 mod outage;
 mod random_attempts;
 #[allow(dead_code, reason = "each test program uses a part of it")]
