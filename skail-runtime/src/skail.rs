@@ -165,7 +165,7 @@ impl Skail {
         }
     }
 
-    /// Where a dependency stands in this process: its breaker, its budget, who waits, what it has been
+    /// Where a dependency stands in this engine: its breaker, its budget, who waits, what it has been
     /// through. `None` if no command names it and the builder does not either.
     #[must_use]
     pub fn dependency(&self, name: &str) -> Option<DependencyStatus> {

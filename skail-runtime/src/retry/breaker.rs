@@ -8,11 +8,12 @@ use super::InvalidSetting;
 
 /// When a dependency counts as down, and how it is found to be up again.
 ///
-/// Closed: calls go through. When at least `failure_per_mille` of the calls in the window have failed, of
-/// `minimum_calls` or more, it opens; when `in_a_row` calls fail one after the other, it opens too, without
-/// waiting until the successes from before the outage have left the window. Open: calls wait. After `cool_down`, and up to a fifth more, it is
-/// half-open: `probes` calls go through, and their results decide whether it closes or opens again; each
-/// time that it opens again without having closed, the cool-down is twice as long.
+/// Closed: calls go through. It opens when at least `failure_per_mille` of the calls in the window have
+/// failed, of `minimum_calls` or more; or when `in_a_row` calls fail one after the other, because a window
+/// full of successes from before an outage would take half its span to say so. Open: calls wait. After
+/// `cool_down`, and up to a fifth more, it is half-open: `probes` calls go through, and their results decide
+/// whether it closes or opens again. Each time that it opens again without having closed, the cool-down is
+/// twice as long, up to `longest_cool_down`: a probe that fails costs the one who made it an attempt.
 ///
 /// What waited while it was open comes back in steps, see [`Circuit`](super::Circuit).
 ///
@@ -49,8 +50,8 @@ pub(super) enum Span {
 const MOST_CALLS: u32 = 100_000;
 
 impl Breaker {
-    /// Opens when half of at least 10 calls in the last 10 s failed, or 10 in a row; 5 s of cool-down, then 10, 20, 40
-    /// and 60 s; 3 probes, of which 2 decide; calls may be slow.
+    /// Opens when half of at least 10 calls in the last 10 s failed, or 10 in a row; 5 s of cool-down, then
+    /// 10, 20, 40 and 60 s; 3 probes, of which 2 decide; calls may be slow.
     pub const DEFAULT: Self = Self {
         failure_per_mille: 500,
         minimum_calls: 10,

@@ -5,7 +5,8 @@
 use super::{Breaker, Budget, InvalidSetting};
 
 /// Something outside that commands call, a payment gateway for instance: one circuit breaker and one
-/// retry budget per process, shared by all commands that name it.
+/// retry budget, shared by all commands of an engine that name it. Another engine, or another process,
+/// learns of an outage for itself; a process that starts knows of none.
 ///
 /// ```standalone_crate
 /// use std::time::Duration;

@@ -155,7 +155,7 @@ impl Builder {
     }
 
     /// What the commands with `dependency = "name"` call: a circuit breaker and a retry budget that they
-    /// share in this process. A dependency that commands name and nobody sets has the
+    /// share in this engine. A dependency that commands name and nobody sets has the
     /// [defaults](Dependency::DEFAULT); one that is set and that no command names is told in the log, in
     /// case one of the two is misspelt.
     pub fn dependency(mut self, name: impl Into<String>, dependency: Dependency) -> Self {
