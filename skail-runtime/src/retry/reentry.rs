@@ -55,6 +55,12 @@ struct Second {
 
 impl Pace {
     fn advance(&mut self, now: Timestamp) {
+        let begun = self.since.saturating_add(SECOND * clamped(self.second));
+        if begun.saturating_since(now) >= SECOND {
+            // The clock was set back: the second that runs goes on, and not an hour later.
+            let before = now.as_millis().saturating_sub(self.second_millis());
+            self.since = Timestamp::from_millis(before);
+        }
         let second = now.saturating_since(self.since).as_secs();
         if second > self.second {
             let next = second == self.second + 1;
@@ -62,6 +68,11 @@ impl Pace {
             self.now = Second::default();
             self.second = second;
         }
+    }
+
+    /// How long after the closing the second that runs began.
+    fn second_millis(&self) -> i64 {
+        i64::try_from(self.second.saturating_mul(1_000)).unwrap_or(i64::MAX)
     }
 
     /// How many may enter in this second.
@@ -270,6 +281,19 @@ mod tests {
         assert_eq!(entered_beside_1_000, [3, 100, 100, 100, 100, 100]);
         let alone = entered(&mut reentry, 12, 0);
         assert_eq!(alone[7..], [384, 768, 1_100, 1_100, 1_100]);
+    }
+
+    #[test]
+    fn a_clock_that_is_set_back_holds_nobody_for_longer() {
+        let mut reentry = Reentry::new(1);
+        reentry.opened(at(90_000));
+        reentry.closed(at(7_200_000));
+        assert!(reentry.enter(at(7_200_000), Caller::Waited));
+        reentry.succeeded(at(7_200_000));
+        assert!(!reentry.enter(at(3_600_000), Caller::Waited));
+        let turn = reentry.turn(at(3_600_000));
+        assert!(turn <= at(3_602_000), "{turn:?}");
+        assert!(reentry.enter(at(3_601_000), Caller::Waited));
     }
 
     #[test]

@@ -85,7 +85,7 @@ proptest! {
         let mut ledger = settings.ledger();
         let (window, slot) = (settings.window, settings.window / 10);
         let (mut first, mut retries) = (Vec::new(), Vec::new());
-        // A clock that is set back stands still for the ledger.
+        // A clock that is a little late stands still for the ledger.
         let (mut clock, mut now) = (1_000_000, 1_000_000);
         for (ask, pause) in asks {
             clock += pause;
@@ -170,6 +170,18 @@ fn a_budget_is_exact_where_ratios_are_usually_rounded() {
             "{per_mille} per mille: {retries} of {allowed}"
         );
     }
+}
+
+#[test]
+fn a_clock_that_is_set_back_by_an_hour_holds_no_retry_for_an_hour() {
+    let at = |millis: i64| Timestamp::from_millis(7_200_000 + millis);
+    let mut ledger = Ledger::new(Budget::new().floor_per_second(11)).unwrap();
+    while ledger.retry(at(0), false).is_ok() {}
+    let hour = -3_600_000_i64;
+    let again = ledger.retry(at(hour), true).unwrap_err();
+    let most = at(hour + 300_000);
+    assert!(again > at(hour) && again <= most, "{again:?}");
+    assert_eq!(ledger.retry(at(hour + 1_000), true), Ok(()));
 }
 
 #[test]
