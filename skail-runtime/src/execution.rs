@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use crate::codec::{Payload, PayloadError};
 use crate::engine::{Ending, Shared, Waiter};
 use crate::error::Failure;
-use crate::history::{AcceptedArguments, Event, Status};
+use crate::history::{AcceptedArguments, Event, ExportedHistory, Status};
 use crate::ids::{ExecutionId, InvalidId, Sequence};
 use crate::store::{Header, Message, Sent, StoreError};
 
@@ -78,6 +78,16 @@ impl<T> Execution<T> {
                 return Ok(all);
             }
         }
+    }
+
+    /// Everything that was recorded of it, to be kept as JSON and [replayed](crate::Builder::replay) against
+    /// a later build: a finished execution is a test of what comes after it.
+    ///
+    /// # Errors
+    /// As [`history`](Self::history); [`ExecutionError::Unknown`] if the execution was deleted.
+    pub async fn export(&self) -> Result<ExportedHistory, ExecutionError> {
+        self.header().await?;
+        Ok(ExportedHistory::new(self.id.clone(), self.history().await?))
     }
 
     /// Lets a failed or blocked execution go on: with fresh attempts, and without running a finished

@@ -7,13 +7,35 @@
 use std::fmt;
 
 use rmpv::ValueRef;
-use serde::{Deserialize, Serialize};
+use serde::de::{Deserializer, Error as _};
+use serde::{Deserialize, Serialize, Serializer};
 use sha2::{Digest as _, Sha256};
 
 /// The first 16 bytes of the SHA-256 of a payload's canonical form.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Digest(u128);
+
+/// As hexadecimal digits where people read it, since readers of JSON round large numbers; else the number.
+impl Serialize for Digest {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if serializer.is_human_readable() {
+            return serializer.collect_str(self);
+        }
+        self.0.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Digest {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        if deserializer.is_human_readable() {
+            let digits = String::deserialize(deserializer)?;
+            return u128::from_str_radix(&digits, 16)
+                .map(Self)
+                .map_err(|error| D::Error::custom(format!("the digest `{digits}`: {error}")));
+        }
+        u128::deserialize(deserializer).map(Self)
+    }
+}
 
 impl Digest {
     pub(super) fn of(payload: &[u8]) -> Self {

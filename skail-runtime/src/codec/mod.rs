@@ -7,6 +7,7 @@
 mod canonical;
 mod look;
 mod payload;
+mod readable;
 mod survive;
 mod text;
 mod wrap;

@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Digest;
+use super::readable::{self, Readable};
 use super::survive::{same_but_for_order, write_surviving};
 use super::text::shorten;
 
@@ -220,6 +221,9 @@ impl fmt::Debug for Payload {
 
 impl Serialize for Payload {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if serializer.is_human_readable() {
+            return Readable::of(self).serialize(serializer);
+        }
         serializer.serialize_bytes(&self.0)
     }
 }
@@ -238,6 +242,9 @@ impl<'de> Deserialize<'de> for Payload {
             fn visit_byte_buf<E>(self, bytes: Vec<u8>) -> Result<Payload, E> {
                 Ok(Payload(bytes.into()))
             }
+        }
+        if deserializer.is_human_readable() {
+            return readable::deserialize(deserializer);
         }
         deserializer.deserialize_byte_buf(Bytes)
     }
