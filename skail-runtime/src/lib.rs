@@ -137,7 +137,8 @@
 //! Deploying changed code is safe for executions that start afterwards, and for changes inside commands.
 //! While executions of a function run, do not reorder, insert or remove its calls or change their
 //! arguments; give the changed function another `name` and keep the old one until its executions have
-//! ended.
+//! ended. [`Builder::verify`] tells before a deploy which executions a build would block, and
+//! [`Builder::replay`] runs histories that were [exported](Execution::export) against it.
 //!
 //! # Types
 //!
@@ -161,7 +162,7 @@
 //!
 //! Whatever is annotated in a program is registered in it, in a test's program too: two of one name, in
 //! different modules for instance, need a `name = "…"`, and `start()` of the builder asks for the
-//! `#[state]` of all of them; `TestSkail` asks for that of a command only when its body is to run.
+//! `#[state]` of all of them; `TestSkail` asks only for that of what runs.
 //! Documentation tests are merged into one program unless they begin with `standalone_crate`.
 //!
 //! # Features
@@ -202,7 +203,10 @@ pub use execution::{Execution, ExecutionError, Resume};
 pub use ids::{Epoch, ExecutionId, InvalidId, MAX_ID_BYTES, Position, Sequence, WorkerId};
 pub use registry::RegistryError;
 pub use retry::{Advice, RetryAdvice, advised, permanent, retry_after};
-pub use skail::{BuildError, Builder, Skail, Start, StartError};
+pub use skail::{
+    BuildError, Builder, Diverging, ReplayError, Skail, Start, StartError, Verification,
+    VerifyError,
+};
 #[doc = include_str!("docs/skail_command.md")]
 pub use skail_macros::skail_command;
 #[doc = include_str!("docs/skail_function.md")]

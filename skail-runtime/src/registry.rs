@@ -14,6 +14,8 @@ pub(crate) struct Registry {
     functions: HashMap<&'static str, &'static FunctionDescriptor>,
     names: Arc<[String]>,
     dependencies: Vec<&'static str>,
+    /// In a test: the functions that lack state, and what to do about it.
+    lacking: HashMap<&'static str, String>,
 }
 
 /// Something is wrong with what is registered; everything that is wrong is listed.
@@ -26,33 +28,40 @@ pub struct RegistryError {
 
 impl Registry {
     /// Everything that the attributes registered, and `explicit` on top. A test may do without the state
-    /// of commands that it puts something in the place of, or never calls.
+    /// of what it does not run: then it is missed when that is to run.
     pub(crate) fn collect(
         explicit: &[Registration],
         state: &StateMap,
-        commands_without_state: bool,
+        in_a_test: bool,
     ) -> Result<Self, RegistryError> {
         let mut problems = Vec::new();
+        let mut lacking = HashMap::new();
         let mut functions: HashMap<&'static str, &'static FunctionDescriptor> = HashMap::new();
         let mut commands: HashMap<&'static str, &'static CommandDescriptor> = HashMap::new();
         let found = inventory::iter::<Registration>.into_iter().copied();
         for registration in found.chain(explicit.iter().copied()) {
             let clash = match registration {
                 Registration::Function(function) => {
+                    let mut missing = Vec::new();
                     missing_state(
                         "function",
                         function.name,
                         function.site,
                         function.states,
                         state,
-                        &mut problems,
+                        &mut missing,
                     );
+                    if in_a_test && !missing.is_empty() {
+                        lacking.insert(function.name, missing.join("; "));
+                    } else {
+                        problems.append(&mut missing);
+                    }
                     functions
                         .insert(function.name, function)
                         .map(|other| ("functions", function.name, other.site, function.site))
                 }
                 Registration::Command(command) => {
-                    if !commands_without_state {
+                    if !in_a_test {
                         missing_state(
                             "command",
                             command.name,
@@ -93,6 +102,7 @@ impl Registry {
             functions,
             names: names.into(),
             dependencies,
+            lacking,
         })
     }
 
@@ -104,6 +114,11 @@ impl Registry {
     /// The dependencies that commands name.
     pub(crate) fn dependencies(&self) -> &[&'static str] {
         &self.dependencies
+    }
+
+    /// What keeps the function of this name from running, in a test that did not give it its state.
+    pub(crate) fn lacking(&self, name: &str) -> Option<&str> {
+        self.lacking.get(name).map(String::as_str)
     }
 
     /// The recorded names of all functions.

@@ -5,6 +5,7 @@
 
 mod builder;
 mod start;
+mod verify;
 
 use std::fmt;
 use std::sync::Arc;
@@ -20,6 +21,7 @@ use crate::store::{Header, Page, Query, StoreError};
 
 pub use builder::{BuildError, Builder};
 pub use start::{Start, StartError};
+pub use verify::{Diverging, ReplayError, Verification, VerifyError};
 
 /// A running engine: starts executions and works on every unfinished one of its store.
 ///

@@ -100,15 +100,27 @@ impl<'a> Driver<'a> {
         let (steps, ends) = Steps::new(Arc::clone(shared), execution, suspect, returned);
         let limit = shared.settings.payload_limit;
         let input = Input::new(Arc::clone(&shared.state), arguments, limit);
+        let (attempt, previous_delay) = (replay.attempt(), replay.delay());
+        let frame = Arc::new(Frame::new(function.name, replay));
+        let lacking = shared.registry.lacking(function.name);
+        if let Some(message) = lacking {
+            frame.stop(BlockReason {
+                message: message.to_owned(),
+                position: None,
+                changed_arguments: None,
+            });
+        }
         Self {
             shared: Arc::clone(shared),
             function,
             recorder,
-            attempt: replay.attempt(),
-            previous_delay: replay.delay(),
-            frame: Arc::new(Frame::new(function.name, replay)),
+            attempt,
+            previous_delay,
+            frame,
             steps,
-            future: Some(unconstrained((function.body)(input))),
+            future: lacking
+                .is_none()
+                .then(|| unconstrained((function.body)(input))),
             waker: FunctionWaker::new(),
             watched,
             ends,

@@ -67,6 +67,8 @@ struct Inner {
     /// The latest point, counted in deliveries, at which a step was asked for that left a mark: a record
     /// in the history, or a body that began to run. Failures delivered up to there were built on.
     built_on: u64,
+    /// The first step that the history does not know.
+    first_new: Option<(Position, &'static str)>,
     stop: Option<BlockReason>,
 }
 
@@ -116,6 +118,9 @@ impl Frame {
             Ok(recorded) => {
                 if recorded.is_some() {
                     inner.built_on = inner.built_on.max(inner.delivered);
+                } else {
+                    let name = request.descriptor.name;
+                    inner.first_new.get_or_insert((position, name));
                 }
                 if !recorded.as_ref().is_some_and(|recorded| recorded.finished) {
                     let after = inner.delivered;
@@ -245,6 +250,11 @@ impl Frame {
     /// what keeps the function from polling it is not a step.
     pub(crate) fn waits(&self) -> bool {
         self.lock().waiting > 0
+    }
+
+    /// The first step that was asked for and that the history does not know.
+    pub(crate) fn first_new(&self) -> Option<(Position, &'static str)> {
+        self.lock().first_new
     }
 
     /// How many steps were asked for.

@@ -17,6 +17,7 @@ mod input;
 mod places;
 mod reach;
 mod recorder;
+mod rehearsal;
 mod retention;
 mod round;
 mod scheduler;
@@ -34,6 +35,7 @@ pub use input::{Arguments, CallArguments, Input};
 
 pub(crate) use dependencies::Dependencies;
 pub(crate) use hooks::Hooks;
+pub(crate) use rehearsal::{Rehearsal, Unplayable, Verdict};
 pub(crate) use scheduler::Scheduler;
 pub(crate) use shared::{MOST_BLOCKING, Settings, Shared};
 pub(crate) use waiters::{Ending, Waiter, Waiters};

@@ -221,12 +221,29 @@ impl Builder {
         clippy::unused_async,
         reason = "stores that connect will need it, and callers write await"
     )]
-    pub async fn start(self) -> Result<Skail, BuildError> {
-        let store = self.store.ok_or(BuildError::NoStore)?;
-        let store = match self.codec {
+    pub async fn start(mut self) -> Result<Skail, BuildError> {
+        let store = self.take_store()?;
+        let shared = Arc::new(self.assemble(store)?);
+        let engine = tokio::spawn(Scheduler::new(Arc::clone(&shared)).run());
+        Ok(Skail {
+            inner: Arc::new(Inner {
+                shared,
+                engine: tokio::sync::Mutex::new(Some(engine)),
+            }),
+        })
+    }
+
+    /// The store, as the engine sees it.
+    pub(super) fn take_store(&mut self) -> Result<Arc<dyn Store>, BuildError> {
+        let store = self.store.take().ok_or(BuildError::NoStore)?;
+        Ok(match self.codec.take() {
             Some(codec) => Arc::new(CodedStore::new(store, codec)),
             None => store,
-        };
+        })
+    }
+
+    /// What the parts of an engine share, around this store.
+    pub(super) fn assemble(self, store: Arc<dyn Store>) -> Result<Shared, BuildError> {
         if let Some(name) = self.doubled_state.first() {
             return Err(BuildError::DoubledState { name });
         }
@@ -241,7 +258,7 @@ impl Builder {
         let random = self
             .seed
             .map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed);
-        let shared = Arc::new(Shared {
+        Ok(Shared {
             store,
             clock: self.clock,
             registry,
@@ -256,13 +273,6 @@ impl Builder {
             stopping: watch::Sender::new(false),
             random: Mutex::new(random),
             hooks: self.hooks,
-        });
-        let engine = tokio::spawn(Scheduler::new(Arc::clone(&shared)).run());
-        Ok(Skail {
-            inner: Arc::new(Inner {
-                shared,
-                engine: tokio::sync::Mutex::new(Some(engine)),
-            }),
         })
     }
 }

@@ -23,6 +23,11 @@ pub enum Change {
 pub struct Changes(broadcast::Receiver<Change>);
 
 impl Changes {
+    /// No news, ever.
+    pub(crate) fn none() -> Self {
+        Self(broadcast::Sender::new(1).subscribe())
+    }
+
     /// The next piece of news; `None` when the store is gone.
     pub async fn next(&mut self) -> Option<Change> {
         match self.0.recv().await {

@@ -46,8 +46,9 @@ impl TestBuilder {
     /// [restarts](TestSkail::restart). Of two values of one type the later counts, so that a test can
     /// change what a helper has set up.
     ///
-    /// A command whose state is not given is an error only when its body is to run, and no longer one if
-    /// it is [replaced](Self::replace).
+    /// What is not given is missed only when it is needed: a command without its state fails the test when
+    /// its body is to run, unless it is [replaced](Self::replace), and an execution of a function without
+    /// its state is blocked with a message that says so.
     pub fn state<T: Send + Sync + 'static>(mut self, value: T) -> Self {
         self.state.insert(value);
         self
@@ -143,7 +144,7 @@ impl TestBuilder {
     /// Starts the engine.
     ///
     /// # Errors
-    /// [`BuildError`] as [`Builder::start`], but for the state of commands.
+    /// [`BuildError`] as [`Builder::start`], but for state.
     ///
     /// # Panics
     /// Outside a tokio runtime.

@@ -77,8 +77,8 @@ use crate::store::MemoryStore;
 /// # }
 /// ```
 ///
-/// Every function and command of the test's program is registered, as everywhere. State of functions has
-/// to be there at the start; that of commands only when their bodies run.
+/// Every function and command of the test's program is registered, as everywhere; but state has to be
+/// given only for what a test runs.
 ///
 /// The clock is Skail's own: tokio's timer runs in real time, and must not be paused
 /// (`#[tokio::test(start_paused = true)]`), or what a body waits for in real time and the kit's patience

@@ -11,7 +11,7 @@ use super::shop::{GatewayError, Ledger, charge, print, process};
 
 /// What was done, as often as it was done.
 #[derive(Debug, Clone, Default)]
-struct Done(Arc<Mutex<Vec<String>>>);
+pub(crate) struct Done(Arc<Mutex<Vec<String>>>);
 
 impl Done {
     fn again(&self, what: impl Into<String>) {

@@ -110,6 +110,26 @@ async fn a_command_without_its_state_fails_the_test_by_name_whatever_the_functio
     assert_eq!(test.runs_of::<charge>(), 1, "no attempt can help");
 }
 
+/// State of a function that no test of it gives.
+pub(crate) struct NobodyGivesIt;
+
+#[skail_function]
+async fn lacks_state(#[state] missing: &NobodyGivesIt) -> anyhow::Result<()> {
+    let _ = missing;
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_function_without_its_state_says_so_when_it_is_to_run_and_not_before() {
+    let test = shop(0).start().await.unwrap();
+    test.run(process(1)).await.unwrap();
+    let error = test.run(lacks_state()).await.unwrap_err().to_string();
+    assert!(
+        error.contains("the function `lacks_state`") && error.contains("NobodyGivesIt`"),
+        "{error}"
+    );
+}
+
 #[tokio::test]
 async fn a_body_that_is_not_replaced_runs_and_is_counted() {
     let test = shop(0).state(Gateway).replace::<print>().with(|_| Ok(()));
