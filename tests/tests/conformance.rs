@@ -7,6 +7,9 @@
     reason = "what is wrong ends the test, in its helpers too"
 )]
 
+#[path = "disk/raw.rs"]
+mod raw;
+
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -70,7 +73,7 @@ impl Subject for Sled {
         let path = store.path().to_owned();
         store.close().await.unwrap();
         drop(store);
-        let tree = sled::open(path.join("sled")).unwrap();
+        let tree = raw::tree(&path);
         let key = format!("h{id}");
         let mut value = tree
             .get(&key)

@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use disk::child::{self, say, variable};
-use disk::load;
+use disk::{load, raw};
 use skail_runtime::clock::Timestamp;
 use skail_runtime::history::Status;
 use skail_runtime::store::{
@@ -70,7 +70,7 @@ async fn three(path: &Path) {
 
 /// Changes values of the tree that begin with `prefix`; says how many.
 fn spoil(path: &Path, prefix: &str, spoil: impl Fn(&mut Vec<u8>) -> bool) -> usize {
-    let tree = sled::open(path.join("sled")).unwrap();
+    let tree = raw::tree(path);
     let mut spoiled = 0;
     for entry in tree.scan_prefix(prefix).collect::<Vec<_>>() {
         let (key, value) = entry.unwrap();
@@ -148,7 +148,7 @@ async fn a_missing_event_is_missed() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("store");
     three(&path).await;
-    let tree = sled::open(path.join("sled")).unwrap();
+    let tree = raw::tree(&path);
     let second = tree.scan_prefix("e").nth(1).unwrap().unwrap().0;
     tree.remove(second).unwrap();
     drop(tree);
@@ -194,7 +194,7 @@ async fn a_missing_or_damaged_part_is_noticed() {
         };
         store.commit(commit).await.unwrap();
         store.close().await.unwrap();
-        let tree = sled::open(path.join("sled")).unwrap();
+        let tree = raw::tree(&path);
         let parts: Vec<_> = tree.scan_prefix("c").map(|part| part.unwrap()).collect();
         assert!(parts.len() >= 5, "{}", parts.len());
         let (key, value) = &parts[2];
@@ -250,7 +250,7 @@ async fn no_value_is_large_enough_for_a_file_of_its_own() {
     load::run(&store, &Arc::new(Nobody), "all", 40, 3_000).await;
     store.close().await.unwrap();
     drop(store);
-    let tree = sled::open(path.join("sled")).unwrap();
+    let tree = raw::tree(&path);
     let largest = tree
         .iter()
         .map(|entry| entry.unwrap().1.len())
@@ -291,7 +291,7 @@ async fn a_large_header_leaves_nothing_behind_when_it_changes() {
     }
     store.close().await.unwrap();
     drop(store);
-    let tree = sled::open(path.join("sled")).unwrap();
+    let tree = raw::tree(&path);
     let parts = tree.scan_prefix("c").count();
     assert!((5..=14).contains(&parts), "{parts} parts");
 }

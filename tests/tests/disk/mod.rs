@@ -7,3 +7,4 @@ pub(crate) mod child;
 pub(crate) mod follow;
 pub(crate) mod load;
 pub(crate) mod model;
+pub(crate) mod raw;

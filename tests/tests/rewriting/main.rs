@@ -16,6 +16,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use disk::load::{self, LENGTH, Listener};
+use disk::raw;
 use skail_runtime::ExecutionId;
 use skail_runtime::store::{OpenError, Rewritten, SledStore, Store as _};
 
@@ -69,7 +70,7 @@ fn rewrite(path: &Path) -> Rewritten {
 
 /// Every key and value of a tree.
 fn records(path: &Path) -> Vec<(Vec<u8>, Vec<u8>)> {
-    let tree = sled::open(path.join("sled")).unwrap();
+    let tree = raw::tree(path);
     let records = tree.iter().map(|found| {
         let (key, value) = found.unwrap();
         (key.to_vec(), value.to_vec())
@@ -157,7 +158,7 @@ fn what_nothing_refers_to_is_left_behind() {
     let before = records(&path);
     let unused = 99_u64.to_be_bytes();
     let insert = |spoil: bool| {
-        let tree = sled::open(path.join("sled")).unwrap();
+        let tree = raw::tree(&path);
         // Parts, events and messages of an execution that is no more, and the note of its deletion.
         for prefix in *b"cemx" {
             let number = [&[prefix][..], &unused].concat();
@@ -197,7 +198,7 @@ fn damaged_executions_are_named_and_copied_as_they_are() {
     let found = used(&path, 300);
     // The first header, but events and parts of the execution that was made last.
     let victim = |prefix: &str| {
-        let tree = sled::open(path.join("sled")).unwrap();
+        let tree = raw::tree(&path);
         let mut all = tree.scan_prefix(prefix);
         let found = if prefix == "h" {
             all.next()
