@@ -98,7 +98,8 @@ impl Call {
         self
     }
 
-    /// Sends this key in place of the command's. It must be the same in every attempt.
+    /// Sends this key in place of the command's. It must be the same in every attempt. An empty one is
+    /// none.
     pub fn key(mut self, key: impl Into<String>) -> Self {
         self.key = Key::Given(key.into());
         self
@@ -171,14 +172,16 @@ impl Call {
 
     fn key_to_send(&self) -> Option<String> {
         let of_the_command = skail_runtime::idempotency_key;
-        match &self.key {
+        let key = match &self.key {
             // RFC 9110 has the others mean the same twice.
             Key::OfTheCommand if self.method.is_idempotent() => None,
             Key::OfTheCommand => Some(of_the_command()),
             Key::With(suffix) => Some(format!("{}/{suffix}", of_the_command())),
             Key::Given(key) => Some(key.clone()),
             Key::None => None,
-        }
+        };
+        // An empty one tells no request from another.
+        key.filter(|key| !key.is_empty())
     }
 }
 
@@ -268,6 +271,22 @@ mod tests {
         for (url, expected) in rows {
             assert_eq!(shown(url), expected);
         }
+    }
+
+    #[test]
+    fn an_empty_key_is_none_and_a_suffix_tells_requests_apart() {
+        let http = Http::default();
+        let key = |call: Call| call.key_to_send();
+        let post = || http.post("https://x.example/");
+        assert_eq!(key(post().key("")), None);
+        assert_eq!(key(post().key("charge-17")).as_deref(), Some("charge-17"));
+        assert_eq!(key(post().without_key()), None);
+        assert_eq!(key(http.get("https://x.example/")), None);
+        assert!(
+            key(post().key_suffix("capture"))
+                .unwrap()
+                .ends_with("/capture")
+        );
     }
 
     #[test]
