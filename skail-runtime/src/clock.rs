@@ -7,7 +7,7 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
@@ -47,6 +47,32 @@ impl Timestamp {
     pub fn saturating_since(self, earlier: Self) -> Duration {
         let millis = self.0.saturating_sub(earlier.0);
         Duration::from_millis(u64::try_from(millis).unwrap_or(0))
+    }
+}
+
+/// Rounded up to a whole millisecond, so that a wait until then never ends early; at most
+/// [`Timestamp::MAX`].
+impl From<SystemTime> for Timestamp {
+    fn from(time: SystemTime) -> Self {
+        match time.duration_since(UNIX_EPOCH) {
+            Ok(since) => Self(0).saturating_add(since),
+            Err(before) => {
+                let millis = i64::try_from(before.duration().as_millis());
+                Self(millis.map_or(i64::MIN, |millis| -millis))
+            }
+        }
+    }
+}
+
+impl From<Timestamp> for SystemTime {
+    fn from(time: Timestamp) -> Self {
+        let since = Duration::from_millis(time.0.unsigned_abs());
+        let system = if time.0 < 0 {
+            UNIX_EPOCH.checked_sub(since)
+        } else {
+            UNIX_EPOCH.checked_add(since)
+        };
+        system.expect("64-bit seconds hold every count of milliseconds")
     }
 }
 
@@ -151,7 +177,7 @@ impl Clock for SystemClock {
     )]
     fn now(&self) -> Timestamp {
         static STEADY: Mutex<Option<Steady>> = Mutex::new(None);
-        let wall = match std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH) {
+        let wall = match SystemTime::now().duration_since(UNIX_EPOCH) {
             Ok(since) => i64::try_from(since.as_millis()).unwrap_or(i64::MAX),
             // A machine whose clock stands before 1970: time is 0 until somebody sets it.
             Err(_) => 0,

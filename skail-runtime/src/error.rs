@@ -4,6 +4,8 @@
 //! fault ([`StoreError`](crate::store::StoreError) and the errors of the handles, reported), and control
 //! flow (the engine's own, never an error). Must never decide what is tried again.
 
+mod step;
+
 use std::error::Error as StdError;
 use std::fmt;
 use std::time::Duration;
@@ -13,6 +15,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::codec::{Payload, PayloadError, shorten};
 use crate::ids::Position;
+
+pub use step::StepError;
 
 /// Why a command or function did not give a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

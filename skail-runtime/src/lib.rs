@@ -195,10 +195,10 @@ mod skail;
 pub mod __private;
 
 pub use engine::{
-    AttemptInfo, CommandCall, DependencyCounts, DependencyStatus, FunctionCall, attempt,
-    idempotency_key,
+    AttemptInfo, CommandCall, DependencyCounts, DependencyStatus, FunctionCall, Random, StepCall,
+    attempt, idempotency_key, now, patched, random, record, sleep, sleep_until, uuid,
 };
-pub use error::{CommandError, FailureKind};
+pub use error::{CommandError, FailureKind, StepError};
 pub use execution::{Execution, ExecutionError, Resume};
 pub use ids::{Epoch, ExecutionId, InvalidId, MAX_ID_BYTES, Position, Sequence, WorkerId};
 pub use registry::RegistryError;
@@ -218,8 +218,9 @@ pub mod prelude {
     pub use crate::store::SledStore;
     pub use crate::{
         Advice, CommandCall, CommandError, Execution, ExecutionId, FailureKind, FunctionCall,
-        RetryAdvice, Skail, advised, attempt, idempotency_key, permanent, retry_after,
-        skail_command, skail_function,
+        RetryAdvice, Skail, StepCall, StepError, advised, attempt, idempotency_key, now, patched,
+        permanent, random, record, retry_after, skail_command, skail_function, sleep, sleep_until,
+        uuid,
     };
 }
 

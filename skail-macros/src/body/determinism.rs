@@ -6,7 +6,7 @@ use super::paths::{self, Found};
 use super::traps::{Pattern, SEEDED, SELECT, SELECT_OF_FUTURES, TRAPS, Trap};
 use crate::errors::Errors;
 
-/// Tells each trap that the tokens hold.
+/// Tells each trap that the tokens hold. What is only a value is none in the closure of a `record`.
 pub(super) fn check(tokens: TokenStream, errors: &mut Errors) {
     paths::visit(tokens, &mut |found| {
         let text = found.text();
@@ -29,6 +29,7 @@ fn trap(found: &Found) -> Option<&'static Trap> {
     TRAPS
         .iter()
         .find(|trap| trap.patterns.iter().any(|pattern| matches(pattern, found)))
+        .filter(|trap| !(found.recorded && trap.can_be_harmless))
 }
 
 fn matches(pattern: &Pattern, found: &Found) -> bool {

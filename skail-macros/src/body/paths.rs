@@ -12,6 +12,8 @@ pub(super) struct Found {
     pub(super) segments: Vec<Ident>,
     /// The delimited arguments of a macro call.
     pub(super) bang: Option<Group>,
+    /// Whether it stands in the arguments of a `record(…)`.
+    pub(super) recorded: bool,
 }
 
 impl Found {
@@ -66,17 +68,25 @@ impl Found {
 
 /// Calls `visit` with each path, at any depth.
 pub(super) fn visit(tokens: TokenStream, found: &mut impl FnMut(&Found)) {
-    walk(tokens, &[], found);
+    walk(tokens, Place::default(), found);
 }
 
-fn walk(tokens: TokenStream, prefix: &[Ident], found: &mut impl FnMut(&Found)) {
+/// Where tokens stand.
+#[derive(Clone, Copy, Default)]
+struct Place<'a> {
+    /// The path before the braces of a `use`.
+    prefix: &'a [Ident],
+    recorded: bool,
+}
+
+fn walk(tokens: TokenStream, place: Place<'_>, found: &mut impl FnMut(&Found)) {
     let mut tokens = tokens.into_iter().peekable();
     // The punctuation just before: `.` makes a method or field of a word, `'` a lifetime.
     let mut before = [' ', ' '];
     while let Some(token) = tokens.next() {
         let mut now = ' ';
         match token {
-            TokenTree::Group(group) => walk(group.stream(), prefix, found),
+            TokenTree::Group(group) => walk(group.stream(), place, found),
             TokenTree::Punct(punct) => now = punct.as_char(),
             TokenTree::Literal(_) => {}
             TokenTree::Ident(word) => {
@@ -85,7 +95,7 @@ fn walk(tokens: TokenStream, prefix: &[Ident], found: &mut impl FnMut(&Found)) {
                     before = [' ', ' '];
                     continue;
                 }
-                path(word, prefix, &mut tokens, found);
+                path(word, place, &mut tokens, found);
             }
         }
         let [_, last] = before;
@@ -95,11 +105,11 @@ fn walk(tokens: TokenStream, prefix: &[Ident], found: &mut impl FnMut(&Found)) {
 
 fn path(
     first: Ident,
-    prefix: &[Ident],
+    place: Place<'_>,
     tokens: &mut Peekable<IntoIter>,
     found: &mut impl FnMut(&Found),
 ) {
-    let mut segments = prefix.to_vec();
+    let mut segments = place.prefix.to_vec();
     segments.push(first);
     while separator(tokens) {
         match tokens.peek() {
@@ -110,16 +120,37 @@ fn path(
             Some(TokenTree::Group(tree)) if tree.delimiter() == Delimiter::Brace => {
                 let tree = tree.stream();
                 tokens.next();
-                return walk(tree, &segments, found);
+                let place = Place {
+                    prefix: &segments,
+                    ..place
+                };
+                return walk(tree, place, found);
             }
             _ => break,
         }
     }
     let bang = bang(tokens);
     if let Some(arguments) = &bang {
-        walk(arguments.stream(), prefix, found);
+        walk(arguments.stream(), place, found);
     }
-    found(&Found { segments, bang });
+    if segments.last().is_some_and(|last| last == "record")
+        && let Some(TokenTree::Group(arguments)) = tokens.next_if(is_arguments)
+    {
+        let place = Place {
+            recorded: true,
+            ..place
+        };
+        walk(arguments.stream(), place, found);
+    }
+    found(&Found {
+        segments,
+        bang,
+        recorded: place.recorded,
+    });
+}
+
+fn is_arguments(token: &TokenTree) -> bool {
+    matches!(token, TokenTree::Group(group) if group.delimiter() == Delimiter::Parenthesis)
 }
 
 /// Takes a `::`.

@@ -21,7 +21,7 @@ pub(super) struct Trap {
     pub(super) patterns: &'static [Pattern],
     /// Goes on from the path: why, and what to write instead.
     pub(super) advice: &'static str,
-    /// Whether it can be harmless, in a line of a log for instance.
+    /// Whether it can be harmless: in a line of a log for instance, and in the closure of a `record`.
     pub(super) can_be_harmless: bool,
 }
 
@@ -51,14 +51,14 @@ pub(super) const TRAPS: [Trap; 11] = [
             Ends(&["Zoned", "now"]),
             Ends(&["Timestamp", "now"]),
         ],
-        advice: "gives another time when the function runs again after a crash: read it in a command \
-                 and go on with that command's result",
+        advice: "gives another time when the function runs again after a crash: write `now().await?`, \
+                 which is recorded",
         can_be_harmless: true,
     },
     Trap {
         patterns: &[Ends(&["Instant", "now"])],
-        advice: "gives another time when the function runs again after a crash: measure inside a \
-                 command",
+        advice: "gives another time when the function runs again after a crash: write `now().await?`, \
+                 which is recorded, or measure inside a command",
         can_be_harmless: true,
     },
     Trap {
@@ -68,14 +68,14 @@ pub(super) const TRAPS: [Trap; 11] = [
             Ends(&["Uuid", "now_v6"]),
             Ends(&["Uuid", "now_v1"]),
         ],
-        advice: "makes another id when the function runs again after a crash: make it in a command and \
-                 go on with that command's result, or take it as a parameter",
+        advice: "makes another id when the function runs again after a crash: write `uuid().await?`, \
+                 which is recorded, or take it as a parameter",
         can_be_harmless: true,
     },
     Trap {
         patterns: &[Into("rand"), Into("fastrand"), Into("getrandom")],
-        advice: "draws another value when the function runs again after a crash: draw it in a command \
-                 and go on with that command's result",
+        advice: "draws another value when the function runs again after a crash: write \
+                 `random::<u64>().await?`, or `record(\"name\", || …).await?` around it",
         can_be_harmless: true,
     },
     Trap {
@@ -104,7 +104,8 @@ pub(super) const TRAPS: [Trap; 11] = [
             Ends(&["time", "sleep_until"]),
             Ends(&["thread", "sleep"]),
         ],
-        advice: "is a wait that nobody records, so it starts anew after a crash: wait inside a command",
+        advice: "is a wait that nobody records, so it starts anew after a crash: write `sleep(…).await?` \
+                 or `sleep_until(…).await?` of Skail",
         can_be_harmless: false,
     },
     Trap {
@@ -115,7 +116,7 @@ pub(super) const TRAPS: [Trap; 11] = [
     },
     Trap {
         patterns: &[Ends(&["time", "interval"]), Ends(&["time", "interval_at"])],
-        advice: "ticks to a clock that nobody records: loop over a command that waits",
+        advice: "ticks to a clock that nobody records: write a loop with `sleep(…).await?` of Skail",
         can_be_harmless: false,
     },
     Trap {
@@ -127,8 +128,8 @@ pub(super) const TRAPS: [Trap; 11] = [
             Ends(&["env", "args"]),
             Ends(&["env", "args_os"]),
         ],
-        advice: "can give another value when the function runs again, perhaps on another machine: read \
-                 it in a command and go on with that command's result, or take it as a parameter",
+        advice: "can give another value when the function runs again, perhaps on another machine: write \
+                 `record(\"name\", || …).await?` around it, or take it as a parameter",
         can_be_harmless: true,
     },
     Trap {

@@ -1,4 +1,4 @@
-//! What a call is before and while it is awaited.
+//! The calls of commands and of functions, before and while they are awaited.
 //!
 //! A call claims its position at its first poll and not before, so making calls in one order and
 //! awaiting them in another swaps nothing. Must never run a body: it only asks, and waits.
@@ -7,20 +7,19 @@ use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 
-use super::context::{Current, current};
-use super::frame::{Frame, Request};
+use super::ask::{Ask, Elsewhere, Given};
+use super::frame::Frame;
 use super::input::CallArguments;
+use super::request::{Asking, CommandRequest, Request};
 use crate::codec::{Payload, PayloadError};
 use crate::descriptor::{CommandDescriptor, CommandPolicy, FunctionDescriptor};
 use crate::error::{CommandError, Failure, FailureKind};
-use crate::history::Outcome;
-use crate::ids::Position;
+use crate::history::{Outcome, StepKind};
 use crate::retry::Backoff;
 
 /// A call of a command, made by its constructor: awaited inside a function it becomes a step and gives
@@ -49,39 +48,27 @@ use crate::retry::Backoff;
 /// ```
 #[must_use = "a command does nothing until it is awaited: write `.await`"]
 pub struct CommandCall<T> {
-    state: State,
+    ask: Ask<CommandRequest>,
     command: &'static CommandDescriptor,
     result: PhantomData<fn() -> T>,
 }
 
-enum State {
-    /// Not polled yet.
-    New(Request),
-    /// A step of this frame.
-    Claimed {
-        frame: Arc<Frame>,
-        position: Position,
-    },
-    /// Its outcome was given.
-    Done,
-}
-
 impl<T> CommandCall<T> {
     pub(crate) fn new(command: &'static CommandDescriptor, arguments: CallArguments) -> Self {
-        let request = Request {
+        let request = CommandRequest {
             descriptor: command,
             policy: command.policy,
             arguments: arguments.finish(),
         };
         Self {
-            state: State::New(request),
+            ask: Ask::new(request),
             command,
             result: PhantomData,
         }
     }
 
     fn with_policy(mut self, change: impl FnOnce(&mut CommandPolicy)) -> Self {
-        if let State::New(request) = &mut self.state {
+        if let Some(request) = self.ask.unasked() {
             change(&mut request.policy);
         }
         self
@@ -111,7 +98,12 @@ impl<T> CommandCall<T> {
     }
 
     /// An error of a call that never became a step.
-    fn misplaced(&self, where_: &str) -> CommandError {
+    fn misplaced(&self, elsewhere: Elsewhere) -> CommandError {
+        let where_ = match elsewhere {
+            Elsewhere::InCommand => "inside another command",
+            Elsewhere::Outside => "outside an execution",
+            Elsewhere::InAnother => "in another execution than it began in",
+        };
         let message = format!(
             "`{}` was awaited {where_}; a command becomes durable only as a step of a \
              `#[skail_function]`. Call it there, or call `{}::body(…)` for a plain run that nothing \
@@ -128,19 +120,15 @@ impl<T> CommandCall<T> {
 }
 
 impl<T: DeserializeOwned> CommandCall<T> {
-    fn give(
-        &self,
-        frame: &Frame,
-        position: Position,
-        outcome: Outcome,
-    ) -> Poll<Result<T, CommandError>> {
-        match outcome {
+    fn give(&self, given: Given) -> Poll<Result<T, CommandError>> {
+        match given.outcome {
             Outcome::Completed(payload) => match payload.decode() {
                 Ok(value) => Poll::Ready(Ok(value)),
                 Err(error) => {
                     // Divergence, and the function must not be able to swallow it: it is never woken
                     // again, and the driver blocks the execution.
-                    frame.unreadable(position, self.command.name, &error);
+                    let (kind, name) = (StepKind::Command, self.command.name);
+                    given.frame.unreadable(given.position, kind, name, &error);
                     Poll::Pending
                 }
             },
@@ -148,7 +136,7 @@ impl<T: DeserializeOwned> CommandCall<T> {
                 attempts, failure, ..
             } => Poll::Ready(Err(CommandError::new(
                 self.command.name,
-                Some(position),
+                Some(given.position),
                 attempts,
                 failure,
             ))),
@@ -162,69 +150,27 @@ impl<T: DeserializeOwned> Future for CommandCall<T> {
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         // No field is structurally pinned; the call is `Unpin`.
         let call = self.get_mut();
-        let here = match current() {
-            Some(Current::Function(frame)) => Ok(frame),
-            Some(Current::Command(_)) => Err("inside another command"),
-            None => Err("outside an execution"),
+        let name = call.command.name;
+        let claim = |frame: &Frame, request| {
+            let asking = Asking {
+                kind: StepKind::Command,
+                name: name.into(),
+                request: Request::Command(request),
+            };
+            frame.claim(asking).position
         };
-        let here = match here {
-            Ok(here) => here,
-            Err(where_) => {
-                let error = call.misplaced(where_);
-                call.forget();
-                return Poll::Ready(Err(error));
-            }
-        };
-        let (frame, position) = match std::mem::replace(&mut call.state, State::Done) {
-            State::New(request) => {
-                let position = here.claim(request);
-                (here, position)
-            }
-            State::Claimed { frame, position } => {
-                if !Arc::ptr_eq(&frame, &here) {
-                    frame.forget(position);
-                    return Poll::Ready(Err(
-                        call.misplaced("in another execution than it began in")
-                    ));
-                }
-                (frame, position)
-            }
-            // What every future may do when it is polled after its end; a function's panic is caught.
-            State::Done => unreachable!("`{}` was polled after its end", call.command.name),
-        };
-        match frame.poll(position, cx.waker()) {
-            Poll::Ready(outcome) => call.give(&frame, position, outcome),
-            Poll::Pending => {
-                call.state = State::Claimed { frame, position };
-                Poll::Pending
-            }
+        match call.ask.poll(cx, claim) {
+            Poll::Ready(Ok(given)) => call.give(given),
+            Poll::Ready(Err(elsewhere)) => Poll::Ready(Err(call.misplaced(elsewhere))),
+            Poll::Pending => Poll::Pending,
         }
-    }
-}
-
-impl<T> CommandCall<T> {
-    fn forget(&mut self) {
-        if let State::Claimed { frame, position } = std::mem::replace(&mut self.state, State::Done)
-        {
-            frame.forget(position);
-        }
-    }
-}
-
-impl<T> Drop for CommandCall<T> {
-    fn drop(&mut self) {
-        self.forget();
     }
 }
 
 impl<T> fmt::Debug for CommandCall<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let state = match &self.state {
-            State::New(_) => "not awaited yet".to_owned(),
-            State::Claimed { position, .. } => format!("waiting at position {position}"),
-            State::Done => "done".to_owned(),
-        };
-        write!(f, "CommandCall(`{}`, {state})", self.command.name)
+        let (name, progress) = (self.command.name, self.ask.progress());
+        write!(f, "CommandCall(`{name}`, {progress})")
     }
 }
 

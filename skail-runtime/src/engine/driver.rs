@@ -21,9 +21,10 @@ use super::endings;
 use super::frame::Frame;
 use super::input::Input;
 use super::recorder::{Recorder, Stop};
+use super::request::Request;
 use super::round::Round;
 use super::shared::Shared;
-use super::steps::Steps;
+use super::steps::{Known, Steps};
 use super::waker::FunctionWaker;
 use super::watchdog::Watched;
 use crate::clock::{Timestamp, WorkGuard};
@@ -97,7 +98,12 @@ impl<'a> Driver<'a> {
         } = parts;
         let execution = recorder.lease().execution.clone();
         let watched = shared.watchdog.watch(execution.clone(), function);
-        let (steps, ends) = Steps::new(Arc::clone(shared), execution, suspect, returned);
+        let known = Known {
+            suspect,
+            returned,
+            latest: replay.latest().unwrap_or(Timestamp::from_millis(0)),
+        };
+        let (steps, ends) = Steps::new(Arc::clone(shared), execution, known);
         let limit = shared.settings.payload_limit;
         let input = Input::new(Arc::clone(&shared.state), arguments, limit);
         let (attempt, previous_delay) = (replay.attempt(), replay.delay());
@@ -220,13 +226,19 @@ impl<'a> Driver<'a> {
     async fn begin(&mut self) -> Result<(), Stop> {
         let now = self.shared.clock.now();
         let mut round = Round::default();
+        let stopping = self.shared.is_stopping();
         for asked in self.frame.take_asked() {
-            self.steps.ask(asked, now, &mut round);
+            // A function that asks for values in a loop must not hold a shutdown up. Whatever is asked for
+            // now is asked for again by the next run.
+            if !stopping || matches!(asked.request, Request::Command(_)) {
+                self.steps.ask(asked, now, &mut round);
+            }
         }
-        let ready = if self.shared.is_stopping() {
+        let ready = if stopping {
             self.steps.leave_queue(now);
             Vec::new()
         } else {
+            self.steps.fire(now, &mut round);
             self.steps.ready(now)
         };
         round.events.extend(self.steps.starts(&ready, now));
@@ -237,8 +249,12 @@ impl<'a> Driver<'a> {
 
     /// Records what a round came to, then queues it for delivery.
     async fn record(&mut self, round: Round) -> Result<(), Stop> {
-        if !round.events.is_empty() {
-            self.recorder.events(round.events).await?;
+        if let Some(first) = round.events.first() {
+            // What these events are of may have been asked for on the new way of a change.
+            let mut events = self.frame.take_patches(first.at());
+            events.extend(round.events);
+            self.recorder.events(events).await?;
+            self.frame.begins(round.built_on);
         }
         self.deliveries.extend(round.deliveries);
         if let Some(reason) = round.block {
@@ -268,11 +284,10 @@ impl<'a> Driver<'a> {
         } else {
             self.steps.next_due()
         };
-        if let Some(due) = due
-            && !running
-            && due.saturating_since(now) > self.shared.settings.warm_period
-        {
-            endings::park(self, due).await?;
+        // Without a due time and with nothing that runs, what is waited for never comes by itself.
+        let until = due.unwrap_or(Timestamp::MAX);
+        if !running && until.saturating_since(now) > self.shared.settings.warm_period {
+            endings::park(self, until).await?;
             return Ok(Waited::Parked);
         }
         self.sleep(due).await

@@ -8,20 +8,13 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 
-use crate::codec::{Payload, PayloadError};
-use crate::descriptor::{CommandDescriptor, CommandPolicy};
+use super::request::{Asking, Made, Request, Source};
+use crate::clock::Timestamp;
+use crate::codec::PayloadError;
 use crate::history::{
-    BlockReason, Delivery, Divergence, Outcome, Recorded, Replay, Step, StepKind,
+    BlockReason, Delivery, Divergence, Event, Outcome, Recorded, Replay, Step, StepKind,
 };
 use crate::ids::Position;
-
-/// A command call on its way to become a step.
-#[derive(Debug)]
-pub(crate) struct Request {
-    pub(crate) descriptor: &'static CommandDescriptor,
-    pub(crate) policy: CommandPolicy,
-    pub(crate) arguments: Result<Payload, (&'static str, PayloadError)>,
-}
 
 /// A step that the driver has to bring to its end.
 #[derive(Debug)]
@@ -34,6 +27,14 @@ pub(crate) struct Asked {
     pub(crate) after: u64,
     /// Whether its attempts were spent before, in an earlier attempt of the function.
     pub(crate) again: bool,
+}
+
+/// The place that a call got.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Claimed {
+    pub(crate) position: Position,
+    /// Whether the driver has yet to bring the step to its end.
+    pub(crate) open: bool,
 }
 
 /// A failure that the function was given.
@@ -68,7 +69,9 @@ struct Inner {
     /// in the history, or a body that began to run. Failures delivered up to there were built on.
     built_on: u64,
     /// The first step that the history does not know.
-    first_new: Option<(Position, &'static str)>,
+    first_new: Option<Step>,
+    /// Where the code took the new way of a change, and no step that came after is recorded yet.
+    patches: Vec<(String, Position)>,
     stop: Option<BlockReason>,
 }
 
@@ -97,37 +100,28 @@ impl Frame {
     }
 
     /// A call is polled for the first time: it gets the next position.
-    pub(crate) fn claim(&self, request: Request) -> Position {
+    pub(crate) fn claim(&self, asking: Asking) -> Claimed {
         let inner = &mut *self.lock();
         let position = Position(inner.next_position);
         inner.next_position += 1;
-        let arguments = match &request.arguments {
-            Ok(arguments) => arguments.clone(),
-            Err(_) => Payload::nothing(),
-        };
-        let step = Step {
-            position,
-            kind: StepKind::Command,
-            name: request.descriptor.name.to_owned(),
-            digest: arguments.digest(),
-            arguments,
-        };
+        let step = asking.step(position);
         inner.slots.insert(position, Slot::Waiting(None));
         inner.waiting += 1;
+        let mut open = false;
         match inner.replay.ask(&step) {
             Ok(recorded) => {
                 if recorded.is_some() {
                     inner.built_on = inner.built_on.max(inner.delivered);
                 } else {
-                    let name = request.descriptor.name;
-                    inner.first_new.get_or_insert((position, name));
+                    inner.first_new.get_or_insert_with(|| step.clone());
                 }
-                if !recorded.as_ref().is_some_and(|recorded| recorded.finished) {
+                open = !recorded.as_ref().is_some_and(|recorded| recorded.finished);
+                if open {
                     let after = inner.delivered;
                     let again = inner.replay.was_dropped(position);
                     inner.asked.push(Asked {
                         step,
-                        request,
+                        request: asking.request,
                         recorded,
                         after,
                         again,
@@ -136,7 +130,39 @@ impl Frame {
             }
             Err(divergence) => inner.stop(&divergence, self.function),
         }
-        position
+        Claimed { position, open }
+    }
+
+    /// The value of a step that its call makes itself.
+    pub(crate) fn make(&self, position: Position, made: Made) {
+        let inner = &mut *self.lock();
+        if let Some(asked) = inner.asked_at(position) {
+            inner.asked[asked].request = Request::Value(Source::Made(made));
+        }
+    }
+
+    /// Whether the code takes the new way of the change `id`. It takes no position: on a history that is
+    /// older than the change every step keeps the one that it had.
+    pub(crate) fn patched(&self, id: &str) -> bool {
+        let inner = &mut *self.lock();
+        let position = Position(inner.next_position);
+        inner
+            .replay
+            .patched(id, inner.next_position)
+            .unwrap_or_else(|| {
+                let known = |(there, at): &(String, Position)| there == id && *at == position;
+                if !inner.patches.iter().any(known) {
+                    inner.patches.push((id.to_owned(), position));
+                }
+                true
+            })
+    }
+
+    /// The new ways that were taken since the last call, to be recorded before any step that came after.
+    pub(crate) fn take_patches(&self, at: Timestamp) -> Vec<Event> {
+        let taken = std::mem::take(&mut self.lock().patches);
+        let event = |(id, position)| Event::Patched { at, id, position };
+        taken.into_iter().map(event).collect()
     }
 
     /// The outcome of a step, once it was delivered.
@@ -162,21 +188,23 @@ impl Frame {
         if let Some(Slot::Waiting(_)) = inner.slots.remove(&position) {
             inner.waiting -= 1;
         }
-        // The latest asked for is the likeliest to go.
-        if let Some(at) = inner
-            .asked
-            .iter()
-            .rposition(|asked| asked.step.position == position)
-        {
-            inner.asked.remove(at);
+        if let Some(asked) = inner.asked_at(position) {
+            inner.asked.remove(asked);
         }
         inner.dropped.push(position);
     }
 
     /// A recorded result cannot be read as the type that the call wants.
-    pub(crate) fn unreadable(&self, position: Position, name: &str, error: &PayloadError) {
+    pub(crate) fn unreadable(
+        &self,
+        position: Position,
+        kind: StepKind,
+        name: &str,
+        error: &PayloadError,
+    ) {
         let divergence = Divergence::Unreadable {
             position,
+            kind,
             name: name.to_owned(),
             reason: error.to_string(),
         };
@@ -253,8 +281,8 @@ impl Frame {
     }
 
     /// The first step that was asked for and that the history does not know.
-    pub(crate) fn first_new(&self) -> Option<(Position, &'static str)> {
-        self.lock().first_new
+    pub(crate) fn first_new(&self) -> Option<Step> {
+        self.lock().first_new.clone()
     }
 
     /// How many steps were asked for.
@@ -262,7 +290,8 @@ impl Frame {
         self.lock().next_position
     }
 
-    /// The body of a step that was asked for after `after` deliveries begins to run.
+    /// A step that was asked for after `after` deliveries leaves a mark: its body begins to run, or what
+    /// it came to is recorded.
     pub(crate) fn begins(&self, after: u64) {
         let inner = &mut *self.lock();
         inner.built_on = inner.built_on.max(after);
@@ -304,6 +333,13 @@ impl Frame {
 }
 
 impl Inner {
+    /// Where a step is in the list of those asked for. The latest is the likeliest to be looked for.
+    fn asked_at(&self, position: Position) -> Option<usize> {
+        self.asked
+            .iter()
+            .rposition(|asked| asked.step.position == position)
+    }
+
     /// The first divergence is told; what follows from it is noise.
     fn stop(&mut self, divergence: &Divergence, function: &str) {
         if self.stop.is_none() {

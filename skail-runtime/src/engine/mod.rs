@@ -3,6 +3,7 @@
 //! Owns every spawned task and every wait. Only the driver changes an execution's history; nothing here
 //! knows a store's keys.
 
+mod ask;
 mod attempts;
 mod begin;
 mod call;
@@ -14,16 +15,22 @@ mod endings;
 mod frame;
 mod hooks;
 mod input;
+mod patch;
 mod places;
 mod reach;
 mod recorder;
 mod rehearsal;
+mod request;
 mod retention;
 mod round;
 mod scheduler;
 mod shared;
+mod sleep;
+mod step_call;
 mod steps;
+mod timers;
 mod underway;
+mod values;
 mod waiters;
 mod waker;
 mod watchdog;
@@ -32,6 +39,10 @@ pub use call::{CommandCall, FunctionCall};
 pub use context::{AttemptInfo, attempt, idempotency_key};
 pub use dependencies::{DependencyCounts, DependencyStatus};
 pub use input::{Arguments, CallArguments, Input};
+pub use patch::patched;
+pub use sleep::{sleep, sleep_until};
+pub use step_call::StepCall;
+pub use values::{Random, now, random, record, uuid};
 
 pub(crate) use dependencies::Dependencies;
 pub(crate) use hooks::Hooks;

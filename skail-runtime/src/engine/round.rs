@@ -14,6 +14,8 @@ pub(crate) struct Round {
     pub(crate) events: Vec<Event>,
     pub(crate) deliveries: Vec<Delivery>,
     pub(crate) block: Option<BlockReason>,
+    /// The latest point, counted in deliveries, at which a step was asked for whose record leaves a mark.
+    pub(crate) built_on: u64,
 }
 
 impl Round {
@@ -56,5 +58,44 @@ impl Round {
             failure,
             unrepeatable,
         });
+    }
+
+    /// A value, of a step that was asked for after `after` deliveries.
+    pub(crate) fn value(&mut self, at: Timestamp, step: Step, after: u64, value: Payload) {
+        self.built_on = self.built_on.max(after);
+        self.deliveries.push(Delivery {
+            position: step.position,
+            outcome: Outcome::Completed(value.clone()),
+        });
+        self.events.push(Event::ValueRecorded { at, step, value });
+    }
+
+    /// A wait begins, of a step that was asked for after `after` deliveries.
+    pub(crate) fn set_timer(&mut self, at: Timestamp, step: Step, after: u64, due: Timestamp) {
+        self.built_on = self.built_on.max(after);
+        self.events.push(Event::TimerSet { at, step, due });
+    }
+
+    /// A wait is over.
+    pub(crate) fn fire(&mut self, at: Timestamp, step: Step) {
+        self.deliveries.push(Delivery {
+            position: step.position,
+            outcome: Outcome::Completed(Payload::nothing()),
+        });
+        self.events.push(Event::TimerFired { at, step });
+    }
+
+    /// A step that is no command cannot give what it was asked for.
+    pub(crate) fn fail_step(&mut self, at: Timestamp, step: Step, failure: Failure) {
+        let outcome = Outcome::Failed {
+            attempts: 0,
+            failure: failure.clone(),
+            unrepeatable: false,
+        };
+        self.deliveries.push(Delivery {
+            position: step.position,
+            outcome,
+        });
+        self.events.push(Event::StepFailed { at, step, failure });
     }
 }

@@ -115,7 +115,9 @@ impl Scheduler {
                     continue;
                 }
             }
-            let due = next_due.filter(|_| !stopping && self.free() > 0);
+            // The end of time is never: an execution that waits for it waits for a message.
+            let due = next_due.filter(|due| *due < Timestamp::MAX);
+            let due = due.filter(|_| !stopping && self.free() > 0);
             let renew = (!self.working.is_empty() || !self.set_aside.is_empty())
                 .then_some(self.renew_again_at.unwrap_or(self.renew_at));
             match self.sleep(&mut changes, due, renew, stopping).await {

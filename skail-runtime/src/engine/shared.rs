@@ -85,12 +85,14 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    /// The one source of randomness: a number from `[0, 1)`.
+    /// A number from `[0, 1)`.
     pub(crate) fn random(&self) -> f64 {
-        self.random
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .f64()
+        self.draw(fastrand::Rng::f64)
+    }
+
+    /// Draws from the one source of randomness.
+    pub(crate) fn draw<R>(&self, draw: impl FnOnce(&mut fastrand::Rng) -> R) -> R {
+        draw(&mut self.random.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     pub(crate) fn is_stopping(&self) -> bool {

@@ -10,14 +10,25 @@ use tokio::sync::mpsc;
 
 use super::attempts::{AttemptEnd, End};
 use super::frame::Asked;
+use super::request::{CommandRequest, Request, Source};
 use super::round::Round;
 use super::shared::Shared;
+use super::timers::Timers;
 use super::underway::{Stage, Underway};
 use crate::clock::Timestamp;
 use crate::codec::{Payload, PayloadError};
 use crate::error::{Advice, Failure, FailureKind};
-use crate::history::{BlockReason, Event};
+use crate::history::{BlockReason, Event, Recorded, Step};
 use crate::ids::{ExecutionId, Position};
+
+/// When a step was asked for.
+#[derive(Debug, Clone, Copy)]
+struct From {
+    /// How many completions the function had got.
+    after: u64,
+    /// Whether its attempts were spent before, in an earlier attempt of the function.
+    again: bool,
+}
 
 /// See the module.
 #[derive(Debug)]
@@ -36,14 +47,27 @@ pub(crate) struct Steps {
     /// Whether nothing was started yet in this run of an execution that somebody worked on before: what
     /// it asks for now may have been held then.
     pub(super) returned: bool,
+    timers: Timers,
+    /// The latest time that the function knows.
+    latest: Timestamp,
+}
+
+/// What is known of an execution when its steps are taken up.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Known {
+    /// Whether the last owner may have died in a command.
+    pub(crate) suspect: bool,
+    /// Whether somebody worked on it before.
+    pub(crate) returned: bool,
+    /// The latest time in its history.
+    pub(crate) latest: Timestamp,
 }
 
 impl Steps {
     pub(crate) fn new(
         shared: Arc<Shared>,
         execution: ExecutionId,
-        suspect: bool,
-        returned: bool,
+        known: Known,
     ) -> (Self, mpsc::UnboundedReceiver<AttemptEnd>) {
         let (sender, receiver) = mpsc::unbounded_channel();
         (
@@ -54,8 +78,10 @@ impl Steps {
                 waiting: BTreeSet::new(),
                 placed: Vec::new(),
                 sender,
-                suspect,
-                returned,
+                suspect: known.suspect,
+                returned: known.returned,
+                timers: Timers::default(),
+                latest: known.latest,
             },
             receiver,
         )
@@ -70,10 +96,59 @@ impl Steps {
             after,
             again,
         } = asked;
+        match request {
+            Request::Command(request) => {
+                let from = From { after, again };
+                self.command(step, request, recorded, from, now, round);
+            }
+            Request::Value(source) => self.value(step, source, after, now, round),
+            Request::Timer(wait) => {
+                let recorded = recorded.and_then(|recorded| recorded.due);
+                let due = recorded.unwrap_or_else(|| {
+                    let due = wait.due(now);
+                    round.set_timer(now, step.clone(), after, due);
+                    due
+                });
+                self.timers.keep(step, due);
+            }
+        }
+    }
+
+    /// Has a value at once.
+    fn value(&mut self, step: Step, source: Source, after: u64, now: Timestamp, round: &mut Round) {
+        self.latest = self.latest.max(now);
         let limit = self.shared.settings.payload_limit;
-        let arguments = request
-            .arguments
-            .and_then(|arguments| check_size(arguments, limit));
+        let value = source.value(&self.shared, self.latest);
+        match value.and_then(|value| check_size(value, "a recorded value", limit)) {
+            Ok(value) => round.value(now, step, after, value),
+            Err(error) => {
+                let text = format!("its value cannot be recorded: {error}");
+                let failure = Failure::new(FailureKind::Unrecordable, text);
+                round.fail_step(now, step, failure);
+            }
+        }
+    }
+
+    /// The waits that are over end.
+    pub(crate) fn fire(&mut self, now: Timestamp, round: &mut Round) {
+        while let Some(step) = self.timers.take_due(now) {
+            round.fire(now, step);
+        }
+    }
+
+    fn command(
+        &mut self,
+        step: Step,
+        request: CommandRequest,
+        recorded: Option<Recorded>,
+        from: From,
+        now: Timestamp,
+        round: &mut Round,
+    ) {
+        let limit = self.shared.settings.payload_limit;
+        let arguments = request.arguments.and_then(|arguments| {
+            check_size(arguments, "a list of arguments", limit).map_err(|error| ("(all)", error))
+        });
         let arguments = match arguments {
             Ok(arguments) => arguments,
             Err((parameter, error)) => {
@@ -88,11 +163,11 @@ impl Steps {
             command: request.descriptor,
             policy: request.policy,
             arguments,
-            after,
+            after: from.after,
             attempt: 1,
             previous_delay: None,
             watched: false,
-            again,
+            again: from.again,
             waited: self.returned,
             stage: Stage::Waiting(now),
             leave: None,
@@ -235,6 +310,7 @@ impl Steps {
 
     /// The call of this step was dropped: its body is aborted.
     pub(crate) fn forget(&mut self, position: Position) {
+        self.timers.forget(position);
         self.take(position);
     }
 
@@ -243,6 +319,7 @@ impl Steps {
         self.underway.clear();
         self.waiting.clear();
         self.placed.clear();
+        self.timers.clear();
     }
 
     /// Whether a body runs.
@@ -250,9 +327,10 @@ impl Steps {
         self.underway.len() > self.waiting.len()
     }
 
-    /// When the next waiting step is due.
+    /// When the next waiting step is due; `None` if time brings nothing.
     pub(crate) fn next_due(&self) -> Option<Timestamp> {
-        self.waiting.first().map(|(at, _)| *at)
+        let waiting = self.waiting.first().map(|(at, _)| *at);
+        waiting.into_iter().chain(self.timers.next_due()).min()
     }
 
     /// What the next waiting step waits for, if it is not just time.
@@ -265,19 +343,20 @@ impl Steps {
     }
 }
 
-fn check_size(arguments: Payload, limit: usize) -> Result<Payload, (&'static str, PayloadError)> {
-    let size = arguments.as_bytes().len();
+fn check_size(
+    payload: Payload,
+    wanted: &'static str,
+    limit: usize,
+) -> Result<Payload, PayloadError> {
+    let size = payload.as_bytes().len();
     if size > limit {
-        return Err((
-            "(all)",
-            PayloadError::TooLarge {
-                wanted: "a list of arguments",
-                size,
-                limit,
-            },
-        ));
+        return Err(PayloadError::TooLarge {
+            wanted,
+            size,
+            limit,
+        });
     }
-    Ok(arguments)
+    Ok(payload)
 }
 
 const INTERRUPTED: &str = "the command's body began, and its process died or its call was dropped before \

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{BlockReason, Step};
+use super::{BlockReason, Step, StepKind};
 use crate::codec::Digest;
 use crate::ids::Position;
 
@@ -30,7 +30,9 @@ pub enum Divergence {
     Unreadable {
         /// The step.
         position: Position,
-        /// The recorded name of the command.
+        /// What kind it is.
+        kind: StepKind,
+        /// Its recorded name.
         name: String,
         /// What was wrong.
         reason: String,
@@ -86,8 +88,8 @@ impl Divergence {
              then resume."
         } else {
             "Deploy code that asks for the recorded steps in the recorded order (put the old code back, \
-             or give the changed function a new `name` so that running executions keep the old one), \
-             then resume."
+             put the change behind `if patched(\"…\").await?`, or give the changed function a new `name` \
+             so that running executions keep the old one), then resume."
         };
         BlockReason {
             message: format!(
@@ -101,13 +103,16 @@ impl Divergence {
 
 impl fmt::Display for Divergence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shown = |step: &Step| {
-            format!(
-                "{} `{}` with arguments {}",
-                step.kind,
-                step.name,
-                step.arguments.preview(SHOWN)
-            )
+        let shown = |step: &Step| match step.kind {
+            StepKind::Command => {
+                let arguments = step.arguments.preview(SHOWN);
+                format!("{} `{}` with arguments {arguments}", step.kind, step.name)
+            }
+            StepKind::Now
+            | StepKind::Random
+            | StepKind::Uuid
+            | StepKind::Record
+            | StepKind::Timer => format!("{} `{}`", step.kind, step.name),
         };
         match self {
             Self::Differs { recorded, asked } => write!(
@@ -125,14 +130,13 @@ impl fmt::Display for Divergence {
             ),
             Self::Unreadable {
                 position,
+                kind,
                 name,
                 reason,
-            } => {
-                write!(
-                    f,
-                    "at position {position} the recorded result of command `{name}`: {reason}"
-                )
-            }
+            } => write!(
+                f,
+                "at position {position} the recorded result of {kind} `{name}`: {reason}"
+            ),
         }
     }
 }

@@ -14,12 +14,25 @@ use crate::ids::Position;
 pub enum StepKind {
     /// A command call.
     Command,
+    /// The time, from `now()`.
+    Now,
+    /// A random number, from `random()`.
+    Random,
+    /// An id, from `uuid()`.
+    Uuid,
+    /// What the closure of a `record()` gave.
+    Record,
+    /// A wait for a point in time.
+    Timer,
 }
 
 impl std::fmt::Display for StepKind {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Command => "command",
+            Self::Now | Self::Random | Self::Uuid => "value",
+            Self::Record => "recorded value",
+            Self::Timer => "timer",
         })
     }
 }
@@ -31,7 +44,7 @@ pub struct Step {
     pub position: Position,
     /// What kind it is.
     pub kind: StepKind,
-    /// The recorded name of the command.
+    /// The recorded name of the command, or what the code wrote.
     pub name: String,
     /// The digest of its arguments.
     pub digest: Digest,
@@ -118,6 +131,49 @@ pub enum Event {
         /// Whether the command may never run again, not even at a redelivery of the function.
         unrepeatable: bool,
     },
+    /// A value that the function got: from then on it is this one.
+    ValueRecorded {
+        /// When.
+        at: Timestamp,
+        /// The step.
+        step: Step,
+        /// The value.
+        value: Payload,
+    },
+    /// A wait began. However often the function runs again, it ends at this time.
+    TimerSet {
+        /// When.
+        at: Timestamp,
+        /// The step.
+        step: Step,
+        /// When it ends; [`Timestamp::MAX`] is never.
+        due: Timestamp,
+    },
+    /// A wait is over.
+    TimerFired {
+        /// When.
+        at: Timestamp,
+        /// The step.
+        step: Step,
+    },
+    /// A step that is no command cannot give what it was asked for: the function gets the error.
+    StepFailed {
+        /// When.
+        at: Timestamp,
+        /// The step.
+        step: Step,
+        /// Why.
+        failure: Failure,
+    },
+    /// The code came to a `patched` call where the history held nothing later, and took the new way.
+    Patched {
+        /// When.
+        at: Timestamp,
+        /// The name of the change.
+        id: String,
+        /// The position that the next step after it gets; the call itself takes none.
+        position: Position,
+    },
     /// An attempt of the function ended without a result.
     FunctionAttemptFailed {
         /// When.
@@ -164,6 +220,11 @@ impl Event {
             | Self::CommandAttemptFailed { at, .. }
             | Self::CommandCompleted { at, .. }
             | Self::CommandFailed { at, .. }
+            | Self::ValueRecorded { at, .. }
+            | Self::TimerSet { at, .. }
+            | Self::TimerFired { at, .. }
+            | Self::StepFailed { at, .. }
+            | Self::Patched { at, .. }
             | Self::FunctionAttemptFailed { at, .. }
             | Self::Blocked { at, .. }
             | Self::Resumed { at, .. }
@@ -178,8 +239,13 @@ impl Event {
             Self::CommandStarted { step, .. }
             | Self::CommandAttemptFailed { step, .. }
             | Self::CommandCompleted { step, .. }
-            | Self::CommandFailed { step, .. } => Some(step),
+            | Self::CommandFailed { step, .. }
+            | Self::ValueRecorded { step, .. }
+            | Self::TimerSet { step, .. }
+            | Self::TimerFired { step, .. }
+            | Self::StepFailed { step, .. } => Some(step),
             Self::Started { .. }
+            | Self::Patched { .. }
             | Self::FunctionAttemptFailed { .. }
             | Self::Blocked { .. }
             | Self::Resumed { .. }
@@ -198,7 +264,9 @@ impl Event {
         };
         match self {
             Self::Started { arguments, .. } => *arguments = map(arguments)?,
-            Self::CommandStarted { step, .. } => step.arguments = map(&step.arguments)?,
+            Self::CommandStarted { step, .. }
+            | Self::TimerSet { step, .. }
+            | Self::TimerFired { step, .. } => step.arguments = map(&step.arguments)?,
             Self::CommandAttemptFailed {
                 step,
                 failure: failed,
@@ -208,11 +276,21 @@ impl Event {
                 step,
                 failure: failed,
                 ..
+            }
+            | Self::StepFailed {
+                step,
+                failure: failed,
+                ..
             } => {
                 step.arguments = map(&step.arguments)?;
                 failure(failed)?;
             }
-            Self::CommandCompleted { step, result, .. } => {
+            Self::CommandCompleted { step, result, .. }
+            | Self::ValueRecorded {
+                step,
+                value: result,
+                ..
+            } => {
                 step.arguments = map(&step.arguments)?;
                 *result = map(result)?;
             }
@@ -220,7 +298,7 @@ impl Event {
                 failure: failed, ..
             } => failure(failed)?,
             Self::Completed { result, .. } => *result = map(result)?,
-            Self::Blocked { .. } | Self::Resumed { .. } => {}
+            Self::Patched { .. } | Self::Blocked { .. } | Self::Resumed { .. } => {}
         }
         Ok(())
     }

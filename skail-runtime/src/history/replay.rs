@@ -4,7 +4,7 @@
 //! is handed the recorded completions one by one in the order in which they were recorded
 //! ([`Replay::next`]): the order in which it got them live.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::time::Duration;
 
 use super::{AcceptedArguments, BlockReason, Divergence, Event, Status, Step};
@@ -71,6 +71,8 @@ pub struct Recorded {
     pub interrupted_attempt: Option<u32>,
     /// Whether the start of any attempt was recorded: then those of the following ones are too.
     pub watched: bool,
+    /// When it ends, if it is a wait.
+    pub due: Option<Timestamp>,
 }
 
 /// The cursor over one history.
@@ -82,10 +84,14 @@ pub struct Replay {
     attempt: u32,
     delay: Option<Duration>,
     block: Option<BlockReason>,
-    recorded: HashMap<Position, Recorded>,
+    /// The steps that the code has not asked for yet.
+    recorded: BTreeMap<Position, Recorded>,
     accepted: Vec<AcceptedArguments>,
     deliveries: VecDeque<Delivery>,
     dropped: HashSet<Position>,
+    /// Where the code took the new way of a change.
+    patches: HashSet<(String, Position)>,
+    latest: Option<Timestamp>,
 }
 
 impl Replay {
@@ -113,6 +119,7 @@ impl Replay {
         })?;
         self.status = Some(status);
         self.length += 1;
+        self.latest = self.latest.max(Some(event.at()));
         match event {
             Event::Started {
                 function,
@@ -159,6 +166,26 @@ impl Replay {
                         unrepeatable,
                     },
                 );
+            }
+            Event::ValueRecorded { step, value, .. } => {
+                self.finish(step, Outcome::Completed(value));
+            }
+            Event::TimerSet { step, due, .. } => self.of(step).due = Some(due),
+            Event::TimerFired { step, .. } => {
+                self.finish(step, Outcome::Completed(Payload::nothing()));
+            }
+            Event::StepFailed { step, failure, .. } => {
+                self.finish(
+                    step,
+                    Outcome::Failed {
+                        attempts: 0,
+                        failure,
+                        unrepeatable: false,
+                    },
+                );
+            }
+            Event::Patched { id, position, .. } => {
+                self.patches.insert((id, position));
             }
             Event::FunctionAttemptFailed {
                 at,
@@ -215,6 +242,7 @@ impl Replay {
                 retry_delay: None,
                 interrupted_attempt: None,
                 watched: false,
+                due: None,
             })
     }
 
@@ -261,6 +289,29 @@ impl Replay {
     #[must_use]
     pub fn was_dropped(&self, position: Position) -> bool {
         self.dropped.contains(&position)
+    }
+
+    /// The latest time that the history holds: time goes on from there, however the machine's clock was
+    /// set since.
+    #[must_use]
+    pub fn latest(&self) -> Option<Timestamp> {
+        self.latest
+    }
+
+    /// The code comes to a change after it has asked for `asked` steps. Gives whether it takes the new
+    /// way, and `None` if that is still open: nothing that is recorded came after this place.
+    ///
+    /// The way is open as long as the history holds no step from this position on, whatever is left of it
+    /// to deliver: what is delivered later was asked for before. And it stays as it was taken: a history
+    /// only grows, and one whose code took the new way holds that before any step that came after.
+    #[must_use]
+    pub fn patched(&self, id: &str, asked: u32) -> Option<bool> {
+        let position = Position(asked);
+        if self.patches.contains(&(id.to_owned(), position)) {
+            return Some(true);
+        }
+        let later = self.recorded.range(position..).next().is_some();
+        later.then_some(false)
     }
 
     /// What blocks the execution, while it is blocked.
@@ -310,14 +361,8 @@ impl Replay {
     /// # Errors
     /// [`Divergence`] if the history holds a step that the code never asked for.
     pub fn leftover_failures(&self, asked: u32) -> Result<Vec<Position>, Divergence> {
-        let first = self
-            .recorded
-            .keys()
-            .copied()
-            .filter(|position| position.0 >= asked)
-            .min();
-        if let Some(position) = first {
-            self.demand_asked(position, asked)?;
+        if let Some((position, _)) = self.recorded.range(Position(asked)..).next() {
+            self.demand_asked(*position, asked)?;
         }
         Ok(self
             .deliveries

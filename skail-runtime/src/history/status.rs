@@ -48,6 +48,11 @@ impl Status {
                 | Event::CommandAttemptFailed { .. }
                 | Event::CommandCompleted { .. }
                 | Event::CommandFailed { .. }
+                | Event::ValueRecorded { .. }
+                | Event::TimerSet { .. }
+                | Event::TimerFired { .. }
+                | Event::StepFailed { .. }
+                | Event::Patched { .. }
                 | Event::FunctionAttemptFailed {
                     retry_at: Some(_), ..
                 },
@@ -81,6 +86,11 @@ fn event_name(event: &Event) -> &'static str {
         Event::CommandAttemptFailed { .. } => "CommandAttemptFailed",
         Event::CommandCompleted { .. } => "CommandCompleted",
         Event::CommandFailed { .. } => "CommandFailed",
+        Event::ValueRecorded { .. } => "ValueRecorded",
+        Event::TimerSet { .. } => "TimerSet",
+        Event::TimerFired { .. } => "TimerFired",
+        Event::StepFailed { .. } => "StepFailed",
+        Event::Patched { .. } => "Patched",
         Event::FunctionAttemptFailed { .. } => "FunctionAttemptFailed",
         Event::Blocked { .. } => "Blocked",
         Event::Resumed { .. } => "Resumed",

@@ -7,7 +7,7 @@ use std::error::Error as StdError;
 use std::fmt;
 use std::time::Duration;
 
-use crate::error::{Advice, CommandError};
+use crate::error::{Advice, CommandError, StepError};
 
 /// Implemented by an error type that knows whether another attempt can help.
 ///
@@ -181,7 +181,9 @@ impl Advice {
     pub fn of(error: &anyhow::Error) -> Self {
         let word = |cause: &(dyn StdError + 'static)| {
             let advised = cause.downcast_ref::<Advised>().map(Advised::advice);
-            advised.or_else(|| cause.downcast_ref().map(CommandError::advice))
+            let commands = || cause.downcast_ref().map(CommandError::advice);
+            let steps = || cause.downcast_ref().map(StepError::advice);
+            advised.or_else(commands).or_else(steps)
         };
         error.chain().find_map(word).unwrap_or_default()
     }

@@ -166,6 +166,13 @@ impl Builder {
         self
     }
 
+    /// How long an execution that waits stays in memory: for a longer wait its function is dropped, and run
+    /// again when the time has come. Default 10 s.
+    pub fn warm_period(mut self, period: Duration) -> Self {
+        self.settings.warm_period = period;
+        self
+    }
+
     /// How long [`Skail::shutdown`] waits for running commands. Default 30 s.
     pub fn shutdown_grace(mut self, grace: Duration) -> Self {
         self.settings.shutdown_grace = grace;

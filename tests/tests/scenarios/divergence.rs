@@ -2,73 +2,12 @@
 
 use std::collections::HashMap;
 
-use skail_runtime::ExecutionError;
 use skail_runtime::history::{Event, Status};
 use skail_runtime::prelude::*;
 
+use super::deploying::{blocked, deployed, gate, redeployed, reserve};
 use super::support::Line::{Both, Charge, Gate, Reserve};
-use super::support::{Bench, Code, Gates, Line, Runs, count};
-
-#[skail_command]
-async fn reserve(#[state] runs: &Runs, what: String) -> anyhow::Result<String> {
-    runs.count(&format!("reserve {what}"));
-    Ok(format!("reserved {what}"))
-}
-
-#[skail_command]
-async fn charge(#[state] runs: &Runs, what: String) -> anyhow::Result<String> {
-    runs.count(&format!("charge {what}"));
-    Ok(format!("charged {what}"))
-}
-
-#[skail_command]
-async fn gate(#[state] gates: &Gates, name: String) -> anyhow::Result<String> {
-    gates.pass(&name).await;
-    Ok(format!("passed {name}"))
-}
-
-#[skail_function]
-async fn deployed(#[state] code: &Code) -> anyhow::Result<Vec<String>> {
-    let mut results = Vec::new();
-    for line in code.lines() {
-        match line {
-            Reserve(what) => results.push(reserve(what.to_owned()).await?),
-            Charge(what) => results.push(charge(what.to_owned()).await?),
-            Gate(name) => results.push(gate(name.to_owned()).await?),
-            Both(one, other) => {
-                let both = (reserve(one.to_owned()), reserve(other.to_owned()));
-                let (one, other) = futures::try_join!(both.0, both.1)?;
-                results.extend([one, other]);
-            }
-        }
-    }
-    Ok(results)
-}
-
-/// Runs `old` up to its gate, then deploys `new` and restarts.
-async fn redeployed(
-    bench: &mut Bench,
-    old: &[Line],
-    new: &[Line],
-) -> (Skail, Execution<Vec<String>>) {
-    bench.code.deploy(old);
-    let skail = bench.engine().await;
-    let id = ExecutionId::new("deployed").unwrap();
-    skail.start(deployed()).id(&id).await.unwrap();
-    bench.gates.reached("old", 1).await;
-    bench.code.deploy(new);
-    let skail = bench.crash(skail).await;
-    let execution = skail.execution(&id).await.unwrap();
-    (skail, execution)
-}
-
-/// What it is blocked with.
-async fn blocked<T: serde::de::DeserializeOwned>(execution: &Execution<T>) -> String {
-    match execution.result().await.map(drop).unwrap_err() {
-        ExecutionError::Blocked { message, .. } => message,
-        error => panic!("{error}"),
-    }
-}
+use super::support::{Bench, count};
 
 #[tokio::test]
 async fn another_command_at_a_recorded_position_blocks_with_both_in_the_message() {
@@ -81,8 +20,8 @@ async fn another_command_at_a_recorded_position_blocks_with_both_in_the_message(
         "the code of `deployed` and the history disagree: at position 1 the history holds command \
          `charge` with arguments [\"a\"], and the code asked for command `reserve` with arguments \
          [\"a\"]. Deploy code that asks for the recorded steps in the recorded order (put the old code \
-         back, or give the changed function a new `name` so that running executions keep the old one), \
-         then resume."
+         back, put the change behind `if patched(\"…\").await?`, or give the changed function a new \
+         `name` so that running executions keep the old one), then resume."
     );
     let header = execution.header().await.unwrap();
     assert_eq!((header.status, header.due), (Status::Blocked, None));

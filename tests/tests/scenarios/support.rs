@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use skail_runtime::Builder;
+use skail_runtime::clock::Timestamp;
 use skail_runtime::history::Event;
 use skail_runtime::prelude::*;
 use skail_runtime::store::MemoryStore;
@@ -147,6 +148,20 @@ pub(crate) enum Line {
     Both(&'static str, &'static str),
     /// A command that waits at the gate of this name.
     Gate(&'static str),
+    /// The time.
+    Now,
+    /// A number below 256.
+    Random,
+    /// An id.
+    Uuid,
+    /// A value under this name.
+    Record(&'static str),
+    /// A wait for so long.
+    Sleep(Duration),
+    /// A wait until then.
+    SleepUntil(Timestamp),
+    /// A change: the new lines, and the old ones.
+    Patched(&'static str, Vec<Line>, Vec<Line>),
 }
 
 impl Code {

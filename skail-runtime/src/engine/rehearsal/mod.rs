@@ -138,15 +138,14 @@ fn judge(function: &str, frame: &Frame, now: Option<Event>, before: Option<&Even
             format!("the code failed: {failure}")
         }
         _ => match frame.first_new() {
-            Some((position, command)) => {
-                format!(
-                    "the code asked for one more step, command `{command}` at position {position}"
-                )
-            }
+            Some(step) => format!(
+                "the code asked for one more step, {} `{}` at position {}",
+                step.kind, step.name, step.position
+            ),
             None => "the code came to no end".to_owned(),
         },
     };
-    let position = frame.first_new().map(|(position, _)| position);
+    let position = frame.first_new().map(|step| step.position);
     Verdict::Differ(BlockReason {
         message: format!(
             "the code of `{function}` and the history disagree: the history ended with the result {}, and \
