@@ -19,6 +19,8 @@ struct Outside {
     effects: BTreeMap<String, String>,
     runs: BTreeMap<String, u32>,
     repaired: bool,
+    /// What functions were given, by name: once given, it is the same in every run and every life.
+    given: BTreeMap<String, String>,
 }
 
 impl World {
@@ -30,8 +32,27 @@ impl World {
         *runs
     }
 
+    /// A function was given a value.
+    pub(crate) fn given(&self, name: &str, value: impl std::fmt::Debug) {
+        let value = format!("{value:?}");
+        let mut outside = self.0.lock().unwrap();
+        let first = outside
+            .given
+            .entry(name.to_owned())
+            .or_insert_with(|| value.clone());
+        assert_eq!(
+            *first, value,
+            "`{name}` was given once, and another one later"
+        );
+    }
+
+    /// Whether the running attempt of a function comes after this many.
+    pub(crate) fn failed_before(&self, attempts: u32) -> bool {
+        self.run("failed attempts") > attempts
+    }
+
     /// An effect under the running command's key: applied twice, it is there once.
-    fn apply(&self, effect: &str) {
+    pub(crate) fn apply(&self, effect: &str) {
         self.0
             .lock()
             .unwrap()
@@ -162,7 +183,7 @@ async fn calls_once() -> anyhow::Result<bool> {
 
 /// One life of the process after the other until the execution completes; an operator repairs and
 /// resumes what failed.
-async fn live<T: serde::de::DeserializeOwned + Send>(
+pub(crate) async fn live<T: serde::de::DeserializeOwned + Send>(
     make: fn() -> FunctionCall<T>,
     crash: Option<CrashPoint>,
 ) -> (T, World, u64, Vec<Event>) {
@@ -242,7 +263,7 @@ fn check_runs(
 }
 
 /// Crashes before and after every commit, and compares result and effects with a life without a crash.
-async fn everywhere<T>(make: fn() -> FunctionCall<T>) -> u64
+pub(crate) async fn everywhere<T>(make: fn() -> FunctionCall<T>) -> u64
 where
     T: serde::de::DeserializeOwned + Send + PartialEq + std::fmt::Debug,
 {

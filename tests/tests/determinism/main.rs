@@ -3,6 +3,7 @@
 #![allow(clippy::panic, clippy::unwrap_used, reason = "this is a test")]
 
 mod every_event;
+mod every_wait;
 mod harness;
 mod program;
 mod random_programs;

@@ -200,14 +200,14 @@ async fn once_all_took_the_new_way_the_condition_can_be_deleted() {
 async fn one_that_was_overlooked_blocks_and_goes_on_when_the_condition_is_back() {
     let mut bench = Bench::new();
     let old = [Reserve("a"), Charge("old"), Gate("old")];
-    let without = [Reserve("a"), Charge("new"), Gate("old")];
+    let without = [Reserve("a"), Reserve("new"), Gate("old")];
     let (_skail, execution) = redeployed(&mut bench, &old, &without).await;
     let message = blocked(&execution).await;
     assert!(
         message.contains("put the change behind `if patched(\"…\").await?`"),
         "{message}"
     );
-    let back = change("x", &[Charge("new")], &[Charge("old")]);
+    let back = change("x", &[Reserve("new")], &[Charge("old")]);
     bench.code.deploy(&[Reserve("a"), back, Gate("old")]);
     bench.gates.open("old", 2);
     execution.resume().await.unwrap();
