@@ -40,7 +40,7 @@ async fn asks_for_values(#[state] world: &World) -> anyhow::Result<usize> {
     };
     let mut all: FuturesUnordered<_> = ["x", "y", "z"]
         .into_iter()
-        .map(|name| record(name, || format!("{name}{}", fastrand::u64(..))))
+        .map(|name| record(name, move || format!("{name}{}", fastrand::u64(..))))
         .collect();
     while let Some(made) = all.next().await {
         let made = made?;

@@ -1,6 +1,8 @@
 //! Programs as data: what a function may do with calls, and a function that does it.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use futures::future::{BoxFuture, join_all, select_all};
 use futures::stream::{FuturesUnordered, StreamExt};
@@ -28,6 +30,20 @@ pub(crate) enum Node {
     Abandoned(Call),
     /// Made and never polled.
     Unpolled(Call),
+    /// Asks for a value of this kind.
+    Value(u32, Kind),
+    /// Sleeps for so many milliseconds.
+    Sleep(u32, u32),
+    /// What is new in the code: done by every execution, since all of them start with it.
+    Patched(Box<Node>),
+}
+
+/// A kind of value.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(crate) enum Kind {
+    Now,
+    Random,
+    Record,
 }
 
 /// One call of the one command.
@@ -54,6 +70,8 @@ pub(crate) struct World(pub(crate) Arc<Mutex<Noticed>>);
 pub(crate) struct Noticed {
     /// One entry per run of the function: what it saw, in order.
     pub(crate) runs: Vec<Vec<Seen>>,
+    /// The values that a function was given, by label: once given, they are the same in every run.
+    pub(crate) values: BTreeMap<u32, u64>,
     /// The labels of the bodies that began, in order.
     pub(crate) bodies: Vec<u32>,
     /// Decides how long bodies take, differently in every life of the process.
@@ -64,6 +82,12 @@ impl World {
     fn see(&self, seen: Seen) {
         let mut noticed = self.0.lock().unwrap();
         noticed.runs.last_mut().expect("a run began").push(seen);
+    }
+
+    fn given(&self, label: u32, value: u64) {
+        let first = *self.0.lock().unwrap().values.entry(label).or_insert(value);
+        assert_eq!(first, value, "value {label} was another one before");
+        self.see((label, Some(value)));
     }
 }
 
@@ -166,6 +190,31 @@ fn run<'a>(node: &'a Node, world: &'a World) -> BoxFuture<'a, Result<(), u32>> {
             Node::Unpolled(spec) => {
                 drop(call(spec));
                 Ok(())
+            }
+            Node::Value(label, kind) => {
+                let value = match kind {
+                    Kind::Now => now().await.map(|now| {
+                        let since = now.duration_since(std::time::UNIX_EPOCH);
+                        u64::try_from(since.expect("it is later").as_millis()).expect("for long")
+                    }),
+                    Kind::Random => random().await,
+                    Kind::Record => record("made", || fastrand::u64(..)).await,
+                };
+                world.given(*label, value.map_err(|_| *label)?);
+                Ok(())
+            }
+            Node::Sleep(label, millis) => {
+                let slept = sleep(Duration::from_millis((*millis).into())).await;
+                world.see((*label, slept.is_ok().then_some(0)));
+                slept.map_err(|_| *label)
+            }
+            Node::Patched(node) => {
+                let new = patched("in every program").await;
+                assert!(
+                    new.expect("it is in a function"),
+                    "an execution is new and its way is old"
+                );
+                run(node, world).await
             }
         }
     })

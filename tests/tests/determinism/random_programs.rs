@@ -5,7 +5,7 @@ use proptest::test_runner::{Config, TestRunner};
 use skail_tests::{CrashPoint, Moment};
 
 use super::harness::live;
-use super::program::{Call, Node};
+use super::program::{Call, Kind, Node};
 
 /// How many programs are tried.
 const CASES: u32 = 10_000;
@@ -27,6 +27,11 @@ fn programs() -> impl Strategy<Value = Node> {
         1 => calls().prop_map(Node::Abandoned),
         1 => calls().prop_map(Node::Unpolled),
         2 => (calls(), calls()).prop_map(|(one, other)| Node::Crossed(one, other)),
+        1 => prop_oneof![Just(Kind::Now), Just(Kind::Random), Just(Kind::Record)]
+            .prop_map(|kind| Node::Value(0, kind)),
+        // None, in memory, and out of it.
+        2 => prop_oneof![Just(0), Just(1), Just(2_000), Just(3_000), Just(60_000)]
+            .prop_map(|millis| Node::Sleep(0, millis)),
     ];
     leaf.prop_recursive(3, 14, 4, |node| {
         let some = || prop::collection::vec(node.clone(), 1..4);
@@ -37,6 +42,7 @@ fn programs() -> impl Strategy<Value = Node> {
             2 => some().prop_map(Node::Race),
             1 => (node.clone(), node.clone())
                 .prop_map(|(one, other)| Node::Held(Box::new(one), Box::new(other))),
+            1 => node.clone().prop_map(|node| Node::Patched(Box::new(node))),
         ]
     })
     .prop_map(|mut program| {
@@ -47,16 +53,18 @@ fn programs() -> impl Strategy<Value = Node> {
 
 /// Gives every call of a program its own label.
 fn number(node: &mut Node, next: &mut u32) {
-    let mut give = |call: &mut Call| {
-        call.label = *next;
+    let mut give = |label: &mut u32| {
+        *label = *next;
         *next += 1;
     };
     match node {
-        Node::Step(call) | Node::Abandoned(call) | Node::Unpolled(call) => give(call),
+        Node::Step(call) | Node::Abandoned(call) | Node::Unpolled(call) => give(&mut call.label),
+        Node::Value(label, _) | Node::Sleep(label, _) => give(label),
         Node::Crossed(one, other) => {
-            give(one);
-            give(other);
+            give(&mut one.label);
+            give(&mut other.label);
         }
+        Node::Patched(node) => number(node, next),
         Node::Sequence(nodes) | Node::Join(nodes) | Node::Unordered(nodes) | Node::Race(nodes) => {
             nodes.iter_mut().for_each(|node| number(node, next));
         }

@@ -75,7 +75,7 @@ async fn state_that_nobody_gave_is_told_for_all_commands_and_functions_at_once()
             "scenarios::support::Gates`",
         ),
         (
-            "the function `deployed` (tests/tests/scenarios/divergence.rs:",
+            "the function `deployed` (tests/tests/scenarios/deploying.rs:",
             "scenarios::support::Code`",
         ),
     ] {

@@ -184,8 +184,7 @@ async fn a_sleep_until_a_time_ends_then_or_at_once_if_that_has_passed() {
 }
 
 #[skail_function]
-async fn sleeps_for_ever(#[state] gates: &Gates, until: bool) -> anyhow::Result<()> {
-    let _ = gates;
+async fn sleeps_for_ever(until: bool) -> anyhow::Result<()> {
     if until {
         sleep_until(Timestamp::MAX).await?;
     } else {
