@@ -118,9 +118,10 @@
 //! # What a function may not do
 //!
 //! A function runs again from its start, so it must ask for the same steps in the same order with the same
-//! arguments. What differs from one run to the next has to come out of a command. The attribute refuses
-//! the usual traps in the body itself, each with what to write instead; [`skail_function`] lists them. What
-//! it cannot see is found at run time:
+//! arguments. What differs from one run to the next has to come out of a step, which records it: [`now`],
+//! [`random`], [`uuid()`], [`record`] for other values at hand, a command for everything else. The attribute
+//! refuses the usual traps in the body itself, each with what to write instead; [`skail_function`] lists
+//! them. What it cannot see is found at run time:
 //!
 //! - Code that asks for another step, or for other arguments, than the history holds makes the execution
 //!   [`Blocked`](history::Status::Blocked) before anything runs, with a message that names the position,
@@ -132,12 +133,22 @@
 //! Calls can be awaited in any shape: one after the other, with `join!`, `try_join_all`,
 //! `FuturesUnordered`, `select! { biased; … }`. A call takes its position when it is first polled, and
 //! completions are delivered one at a time in the order in which they were recorded, so a replay takes the
-//! way that the live run took. A [`CommandCall`] that is never awaited does nothing.
+//! way that the live run took. A call that is never awaited does nothing.
+//!
+//! # Waiting
+//!
+//! [`sleep`] and [`sleep_until`] wait for minutes or months: when the wait ends is recorded when it begins,
+//! and beyond the [warm period](Builder::warm_period) a waiting execution is a row in the store and nothing
+//! in memory.
+//!
+//! # Changing code
 //!
 //! Deploying changed code is safe for executions that start afterwards, and for changes inside commands.
-//! While executions of a function run, do not reorder, insert or remove its calls or change their
-//! arguments; give the changed function another `name` and keep the old one until its executions have
-//! ended. [`Builder::verify`] tells before a deploy which executions a build would block, and
+//! While executions of a function run, steps that they may have behind them are not simply reordered,
+//! inserted, removed or given other arguments: put the change behind [`patched`], which tells the
+//! executions that have come past it from those that have not. Or give the changed function another `name`
+//! and keep the old one until its executions have ended.
+//! [`Builder::verify`] tells before a deploy which executions a build would block, and
 //! [`Builder::replay`] runs histories that were [exported](Execution::export) against it.
 //!
 //! # Types

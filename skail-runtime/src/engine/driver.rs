@@ -13,7 +13,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::sync::{mpsc, watch};
-use tokio::task::coop::{Unconstrained, unconstrained};
+use tokio::task::coop::{Unconstrained, consume_budget, unconstrained};
 
 use super::attempts::{AttemptEnd, panic_text};
 use super::context::{Current, enter};
@@ -255,6 +255,8 @@ impl<'a> Driver<'a> {
             events.extend(round.events);
             self.recorder.events(events).await?;
             self.frame.begins(round.built_on);
+            // A store may answer at once, and a function ask for one value after the other.
+            consume_budget().await;
         }
         self.deliveries.extend(round.deliveries);
         if let Some(reason) = round.block {

@@ -17,7 +17,7 @@ use crate::history::{Outcome, StepKind};
 use crate::ids::Position;
 
 /// A call of a step that is no command, made by [`now`](crate::now), [`random`](crate::random),
-/// [`uuid`](crate::uuid), [`record`](crate::record), [`sleep`](crate::sleep) or
+/// [`uuid()`](crate::uuid()), [`record`](crate::record), [`sleep`](crate::sleep) or
 /// [`sleep_until`](crate::sleep_until): awaited inside a function it gives `Result<T, StepError>`.
 ///
 /// It does nothing until it is polled, and takes its position then. It works with `join!`,

@@ -303,3 +303,92 @@ impl Event {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::FailureKind;
+    use crate::history::encode_record;
+
+    /// The body of a record, after its version and checksum.
+    fn written(stored: &impl Serialize) -> String {
+        Payload::from_bytes(&encode_record(stored)[5..]).preview(1_000)
+    }
+
+    /// These words are in the stores of users.
+    #[test]
+    fn stored_names_are_forever() {
+        let at = Timestamp::from_millis(1);
+        let step = |kind, name: &str| Step {
+            position: Position(2),
+            kind,
+            name: name.to_owned(),
+            digest: Payload::nothing().digest(),
+            arguments: Payload::nothing(),
+        };
+        let shown = |kind: &str, name: &str| {
+            let digest = written_digest();
+            format!(
+                "\"step\": {{\"position\": 2, \"kind\": \"{kind}\", \"name\": \"{name}\", \
+                 \"digest\": {digest}, \"arguments\": [144]}}"
+            )
+        };
+        let value = Payload::encode(&7).expect("it is written");
+        for (kind, word) in [
+            (StepKind::Now, "Now"),
+            (StepKind::Random, "Random"),
+            (StepKind::Uuid, "Uuid"),
+            (StepKind::Record, "Record"),
+        ] {
+            let event = Event::ValueRecorded {
+                at,
+                step: step(kind, "x"),
+                value: value.clone(),
+            };
+            let expected = shown(word, "x");
+            let expected =
+                format!("{{\"ValueRecorded\": {{\"at\": 1, {expected}, \"value\": [7]}}}}");
+            assert_eq!(written(&event), expected);
+        }
+        let sleep = || step(StepKind::Timer, "sleep");
+        let expected = shown("Timer", "sleep");
+        let due = Timestamp::from_millis(9);
+        let set = Event::TimerSet {
+            at,
+            step: sleep(),
+            due,
+        };
+        assert_eq!(
+            written(&set),
+            format!("{{\"TimerSet\": {{\"at\": 1, {expected}, \"due\": 9}}}}")
+        );
+        let fired = Event::TimerFired { at, step: sleep() };
+        assert_eq!(
+            written(&fired),
+            format!("{{\"TimerFired\": {{\"at\": 1, {expected}}}}}")
+        );
+        let failure = Failure::new(FailureKind::Failed, "no");
+        let failed = Event::StepFailed {
+            at,
+            step: sleep(),
+            failure,
+        };
+        assert_eq!(
+            written(&failed),
+            format!(
+                "{{\"StepFailed\": {{\"at\": 1, {expected}, \"failure\": {{\"kind\": \"Failed\", \
+                 \"message\": \"no\"}}}}}}"
+            )
+        );
+        let (id, position) = ("x".to_owned(), Position(3));
+        let patched = Event::Patched { at, id, position };
+        assert_eq!(
+            written(&patched),
+            "{\"Patched\": {\"at\": 1, \"id\": \"x\", \"position\": 3}}"
+        );
+    }
+
+    fn written_digest() -> String {
+        written(&Payload::nothing().digest())
+    }
+}

@@ -158,14 +158,7 @@ impl Replay {
                 unrepeatable,
                 ..
             } => {
-                self.finish(
-                    step,
-                    Outcome::Failed {
-                        attempts,
-                        failure,
-                        unrepeatable,
-                    },
-                );
+                self.fail(step, attempts, failure, unrepeatable);
             }
             Event::ValueRecorded { step, value, .. } => {
                 self.finish(step, Outcome::Completed(value));
@@ -174,16 +167,7 @@ impl Replay {
             Event::TimerFired { step, .. } => {
                 self.finish(step, Outcome::Completed(Payload::nothing()));
             }
-            Event::StepFailed { step, failure, .. } => {
-                self.finish(
-                    step,
-                    Outcome::Failed {
-                        attempts: 0,
-                        failure,
-                        unrepeatable: false,
-                    },
-                );
-            }
+            Event::StepFailed { step, failure, .. } => self.fail(step, 0, failure, false),
             Event::Patched { id, position, .. } => {
                 self.patches.insert((id, position));
             }
@@ -193,28 +177,37 @@ impl Replay {
                 retry_at,
                 ..
             } => {
-                for position in &dropped {
-                    self.recorded.remove(position);
-                }
-                self.dropped.extend(&dropped);
-                self.deliveries
-                    .retain(|delivery| !dropped.contains(&delivery.position));
+                self.drop_failures(&dropped);
                 self.attempt += 1;
                 self.delay = retry_at.map(|retry_at| retry_at.saturating_since(at));
             }
             Event::Blocked { reason, .. } => self.block = Some(reason),
             Event::Resumed { accepted, .. } => {
                 self.accepted.extend(accepted);
-                // A block costs no attempt and a resume after a failure begins to count afresh.
-                if self.block.take().is_none() {
-                    self.attempt = 1;
-                    self.dropped.clear();
-                    self.forget_failed_attempts();
-                }
+                self.resume();
             }
             Event::Completed { .. } => {}
         }
         Ok(())
+    }
+
+    /// They are tried afresh.
+    fn drop_failures(&mut self, dropped: &[Position]) {
+        for position in dropped {
+            self.recorded.remove(position);
+        }
+        self.dropped.extend(dropped);
+        self.deliveries
+            .retain(|delivery| !dropped.contains(&delivery.position));
+    }
+
+    /// A block costs no attempt and a resume after a failure begins to count afresh.
+    fn resume(&mut self) {
+        if self.block.take().is_none() {
+            self.attempt = 1;
+            self.dropped.clear();
+            self.forget_failed_attempts();
+        }
     }
 
     fn forget_failed_attempts(&mut self) {
@@ -250,6 +243,15 @@ impl Replay {
         let position = step.position;
         self.of(step).finished = true;
         self.deliveries.push_back(Delivery { position, outcome });
+    }
+
+    fn fail(&mut self, step: Step, attempts: u32, failure: Failure, unrepeatable: bool) {
+        let outcome = Outcome::Failed {
+            attempts,
+            failure,
+            unrepeatable,
+        };
+        self.finish(step, outcome);
     }
 
     /// The function's recorded name and arguments.

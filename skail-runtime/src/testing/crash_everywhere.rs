@@ -218,6 +218,11 @@ fn of_event(event: &Event) -> String {
         }
         Event::CommandCompleted { .. } => format!("the result of {step}"),
         Event::CommandFailed { .. } => format!("that {step} failed for good"),
+        Event::ValueRecorded { .. } => format!("the {step}"),
+        Event::TimerSet { .. } => format!("that the {step} began"),
+        Event::TimerFired { .. } => format!("that the {step} is over"),
+        Event::StepFailed { .. } => format!("that the {step} failed"),
+        Event::Patched { id, .. } => format!("that the new way of `{id}` is taken"),
         Event::FunctionAttemptFailed { attempt, .. } => {
             format!("that attempt {attempt} of the function failed")
         }

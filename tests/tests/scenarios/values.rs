@@ -52,8 +52,10 @@ async fn whenever_the_function_runs_again_it_gets_the_recorded_values_and_nothin
     );
 }
 
+type Drawn = (Vec<u8>, f64, u128, bool, String, String);
+
 #[skail_function]
-async fn draws() -> anyhow::Result<(Vec<u8>, f64, u128, bool, String, String)> {
+async fn draws() -> anyhow::Result<Drawn> {
     let mut bytes = Vec::new();
     for _ in 0..200 {
         bytes.push(random().await?);
@@ -197,16 +199,16 @@ async fn a_panic_in_a_record_that_the_function_catches_leaves_a_dropped_step() {
     assert_eq!(execution.result().await.unwrap(), 7);
 }
 
-#[skail_command(retry_count = 0)]
-async fn fails_the_first_time(#[state] runs: &Runs) -> anyhow::Result<u32> {
-    let run = runs.count("fails once");
-    anyhow::ensure!(run > 1, "the first time");
+#[skail_command(retry_count = 1, backoff(base = "1ms"))]
+async fn fails_two_times(#[state] runs: &Runs) -> anyhow::Result<u32> {
+    let run = runs.count("fails");
+    anyhow::ensure!(run > 2, "not yet");
     Ok(run)
 }
 
 #[skail_function(retry_count = 2, backoff(base = "1ms"))]
 async fn notes_the_time_of_a_failure(#[state] runs: &Runs) -> anyhow::Result<u32> {
-    if let Err(error) = fails_the_first_time().retry_count(0).await {
+    if let Err(error) = fails_two_times().await {
         now().await?;
         runs.count("failures seen");
         anyhow::ensure!(runs.of("failures seen") > 2, error);
@@ -221,7 +223,7 @@ async fn a_failure_after_which_a_value_was_recorded_stands() {
     let skail = bench.engine().await;
     let execution = skail.start(notes_the_time_of_a_failure()).await.unwrap();
     assert_eq!(execution.result().await.unwrap(), 0);
-    assert_eq!(bench.runs.of("fails once"), 1);
+    assert_eq!(bench.runs.of("fails"), 2);
 }
 
 #[skail_command(retry_count = 0)]
@@ -360,4 +362,23 @@ async fn a_recorded_value_that_the_code_reads_as_another_type_blocks() {
         message.contains(says) && message.contains("String"),
         "{message}"
     );
+}
+
+#[skail_function]
+async fn asks_for_ever(#[state] runs: &Runs) -> anyhow::Result<()> {
+    loop {
+        random::<u8>().await?;
+        runs.count("values");
+    }
+}
+
+#[tokio::test]
+async fn a_function_that_asks_for_values_for_ever_does_not_hold_a_shutdown_up() {
+    let bench = Bench::new();
+    let skail = bench.engine().await;
+    skail.start(asks_for_ever()).await.unwrap();
+    bench.runs.reached("values", 10).await;
+    super::support::soon("the shutdown", skail.shutdown())
+        .await
+        .unwrap();
 }
