@@ -5,6 +5,7 @@
 
 mod baseline;
 mod report;
+mod scale;
 mod simulate;
 mod store;
 mod workloads;
@@ -27,6 +28,8 @@ struct Cli {
 enum Command {
     /// Measure durable steps per second; what happens without a subcommand.
     Run(Options),
+    /// Measure what grows with the size of things.
+    Scale(scale::Options),
     /// Simulate retries on a virtual clock: tables and pictures for the documentation.
     Simulate(simulate::Options),
 }
@@ -87,6 +90,7 @@ fn main() -> anyhow::Result<()> {
     match cli.command {
         Some(Command::Simulate(options)) => simulate::run(&options),
         Some(Command::Run(options)) => measure(&options),
+        Some(Command::Scale(options)) => scale::run(&options),
         None => measure(&cli.run),
     }
 }
