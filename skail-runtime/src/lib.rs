@@ -200,6 +200,7 @@ mod engine;
 mod execution;
 mod ids;
 mod registry;
+mod saga;
 mod skail;
 
 #[doc(hidden)]
@@ -214,6 +215,7 @@ pub use execution::{Execution, ExecutionError, Resume};
 pub use ids::{Epoch, ExecutionId, InvalidId, MAX_ID_BYTES, Position, Sequence, WorkerId};
 pub use registry::RegistryError;
 pub use retry::{Advice, RetryAdvice, advised, permanent, retry_after};
+pub use saga::{Compensated, Saga, SagaError, Undone};
 pub use skail::{
     BuildError, Builder, Diverging, ReplayError, Skail, Start, StartError, Verification,
     VerifyError,
@@ -229,9 +231,9 @@ pub mod prelude {
     pub use crate::store::SledStore;
     pub use crate::{
         Advice, CommandCall, CommandError, Execution, ExecutionId, FailureKind, FunctionCall,
-        RetryAdvice, Skail, StepCall, StepError, advised, attempt, idempotency_key, now, patched,
-        permanent, random, record, retry_after, skail_command, skail_function, sleep, sleep_until,
-        uuid,
+        RetryAdvice, Saga, Skail, StepCall, StepError, advised, attempt, idempotency_key, now,
+        patched, permanent, random, record, retry_after, skail_command, skail_function, sleep,
+        sleep_until, uuid,
     };
 }
 

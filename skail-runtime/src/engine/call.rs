@@ -53,6 +53,27 @@ pub struct CommandCall<T> {
     result: PhantomData<fn() -> T>,
 }
 
+/// Makes one call again and again.
+#[derive(Debug)]
+pub(crate) struct Repeatable<T> {
+    request: CommandRequest,
+    result: PhantomData<fn() -> T>,
+}
+
+impl<T> Repeatable<T> {
+    pub(crate) fn command(&self) -> &'static str {
+        self.request.descriptor.name
+    }
+
+    pub(crate) fn call(&self) -> CommandCall<T> {
+        CommandCall {
+            ask: Ask::new(self.request.clone()),
+            command: self.request.descriptor,
+            result: PhantomData,
+        }
+    }
+}
+
 impl<T> CommandCall<T> {
     pub(crate) fn new(command: &'static CommandDescriptor, arguments: CallArguments) -> Self {
         let request = CommandRequest {
@@ -63,6 +84,16 @@ impl<T> CommandCall<T> {
         Self {
             ask: Ask::new(request),
             command,
+            result: PhantomData,
+        }
+    }
+
+    /// What makes the same call as often as need be.
+    pub(crate) fn repeatable(mut self) -> Repeatable<T> {
+        let request = self.ask.unasked().cloned();
+        Repeatable {
+            request: request
+                .expect("a call that was polled is a step, and there is one of it only"),
             result: PhantomData,
         }
     }

@@ -44,6 +44,7 @@ pub use sleep::{sleep, sleep_until};
 pub use step_call::StepCall;
 pub use values::{Random, now, random, record, uuid};
 
+pub(crate) use call::Repeatable;
 pub(crate) use dependencies::Dependencies;
 pub(crate) use hooks::Hooks;
 pub(crate) use rehearsal::{Rehearsal, Unplayable, Verdict};

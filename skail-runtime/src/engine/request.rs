@@ -32,7 +32,7 @@ pub(crate) enum Request {
 }
 
 /// A command call on its way to become a step.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct CommandRequest {
     pub(crate) descriptor: &'static CommandDescriptor,
     pub(crate) policy: CommandPolicy,

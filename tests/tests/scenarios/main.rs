@@ -28,6 +28,7 @@ mod redelivery;
 mod restart;
 mod resume;
 mod retention;
+mod sagas;
 mod shutdown;
 mod sleeps;
 mod start;
