@@ -306,13 +306,20 @@ impl<'a> IntoFuture for Resume<'a> {
     }
 }
 
+fn counted(attempts: u32) -> String {
+    match attempts {
+        1 => "1 attempt".to_owned(),
+        attempts => format!("{attempts} attempts"),
+    }
+}
+
 /// Why an execution gave no result, or could not be acted on.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExecutionError {
     /// Its attempts are spent.
     #[error(
-        "execution `{execution}` failed after {attempts} attempts: {failure}; resume it once the cause is gone"
+        "execution `{execution}` failed after {}: {failure}; resume it once the cause is gone", counted(*.attempts)
     )]
     Failed {
         /// The execution.

@@ -104,7 +104,7 @@ async fn an_error_that_a_function_lets_out_tells_the_whole_way_down_in_the_execu
     let error = execution.result().await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "execution `order-1` failed after 1 attempts: in the third step: command \
+        "execution `order-1` failed after 1 attempt: in the third step: command \
          `fails_for_three_reasons` (position 0) failed after 2 attempts: the order cannot be confirmed: \
          the charge was not made: the gateway is down; resume it once the cause is gone"
     );
