@@ -13,6 +13,7 @@
 //! What to copy: each step is given to the saga with the call that undoes it; the undoing is content when
 //! there is nothing to undo, because the step may have failed before it did anything; and it has more
 //! retries than the step, because giving up on it leaves something booked that nobody wants.
+#![allow(clippy::print_stdout, reason = "it tells what it does")]
 
 use std::path::PathBuf;
 use std::{fs, io};

@@ -28,7 +28,6 @@ mod redelivery;
 mod restart;
 mod resume;
 mod retention;
-mod sagas;
 mod shutdown;
 mod sleeps;
 mod start;

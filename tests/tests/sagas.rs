@@ -1,4 +1,15 @@
 //! What was done is undone when the rest cannot be done: newest first, all of it, and nothing twice.
+//!
+//! A program of its own, since every engine has to be given the state of all its commands.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "what is wrong ends the test, in its helpers too"
+)]
+
+#[allow(dead_code, reason = "this program uses a part")]
+#[path = "scenarios/support.rs"]
+mod support;
 
 use std::sync::{Arc, Mutex};
 
@@ -7,7 +18,7 @@ use skail_runtime::prelude::*;
 use skail_runtime::testing::{TestSkail, crash_everywhere};
 use skail_runtime::{ExecutionError, SagaError};
 
-use super::support::{Bench, Code, Gates, Keys, Runs, count};
+use support::{Bench, Runs, count};
 
 /// What is booked, and everything that was done to it; a second booking or cancellation of the same thing
 /// changes nothing. For `#[state]`.
@@ -215,9 +226,6 @@ async fn no_crash_loses_a_compensation() {
                     runs.count("down for");
                 }
                 let test = TestSkail::builder().state(books.clone()).state(runs);
-                // For the other functions of this program.
-                let test = test.state(Gates::default()).state(Code::default());
-                let test = test.state(Keys::default());
                 let told = move || {
                     let mut lines = books.lines();
                     if down > 0 {
