@@ -10,9 +10,8 @@ use reqwest::{Response, StatusCode};
 use serde::de::DeserializeOwned;
 use skail_runtime::Advice;
 
-use crate::call::failed;
 use crate::error::{HttpError, HttpErrorKind, Shown};
-use crate::verdict::Repeat;
+use crate::verdict::{Repeat, failed};
 
 /// How much is kept of the body of an answer that is no success, and how long that may take to come: it
 /// is for people, and must hold nobody up.

@@ -160,7 +160,7 @@ impl Call {
         let response = request.send().instrument(span.clone()).await;
         let response = match response {
             Ok(response) => response,
-            Err(error) => return Err(failed(&shown, error, repeat)),
+            Err(error) => return Err(verdict::failed(&shown, error, repeat)),
         };
         let status = response.status();
         span.record("status", status.as_u16());
@@ -183,20 +183,6 @@ impl Call {
         // An empty one tells no request from another.
         key.filter(|key| !key.is_empty())
     }
-}
-
-/// What a request without a whole answer came to.
-pub(crate) fn failed(shown: &Shown, error: reqwest::Error, repeat: Repeat) -> HttpError {
-    let (kind, advice) = verdict::of_failure(&error, repeat);
-    let no_tls = shown.url.starts_with("https") && verdict::is_scheme(&error);
-    // Its text would show the URL's query.
-    let mut cause = anyhow::Error::new(error.without_url());
-    if no_tls {
-        cause = cause.context(
-            "this program's `reqwest` has no TLS: give it a feature for it, such as `rustls`",
-        );
-    }
-    HttpError::new(shown, kind, advice, cause)
 }
 
 /// What an answer that is no success says; reads the beginning of its body.

@@ -9,7 +9,7 @@ use std::time::Duration;
 use reqwest::{Method, StatusCode};
 use skail_runtime::Advice;
 
-use crate::error::HttpErrorKind;
+use crate::error::{HttpError, HttpErrorKind, Shown};
 
 /// Whether the server can tell that it has seen a request before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,8 +56,21 @@ pub(crate) fn of_status(
     }
 }
 
-/// What a request that got no whole answer came to.
-pub(crate) fn of_failure(error: &reqwest::Error, repeat: Repeat) -> (HttpErrorKind, Advice) {
+/// What a request without a whole answer came to.
+pub(crate) fn failed(shown: &Shown, error: reqwest::Error, repeat: Repeat) -> HttpError {
+    let (kind, advice) = of_failure(&error, repeat);
+    let no_tls = shown.url.starts_with("https") && is_scheme(&error);
+    // Its text would show the URL's query.
+    let mut cause = anyhow::Error::new(error.without_url());
+    if no_tls {
+        cause = cause.context(
+            "this program's `reqwest` has no TLS: give it a feature for it, such as `rustls`",
+        );
+    }
+    HttpError::new(shown, kind, advice, cause)
+}
+
+fn of_failure(error: &reqwest::Error, repeat: Repeat) -> (HttpErrorKind, Advice) {
     if error.is_builder() || error.is_redirect() || is_scheme(error) {
         return (HttpErrorKind::Request, Advice::Permanent);
     }
@@ -72,7 +85,7 @@ pub(crate) fn of_failure(error: &reqwest::Error, repeat: Repeat) -> (HttpErrorKi
 
 /// Whether the client cannot speak what the URL asks for: mostly `https` in a program whose `reqwest` has
 /// no feature for TLS. That comes as a failure to connect, and only in words.
-pub(crate) fn is_scheme(error: &reqwest::Error) -> bool {
+fn is_scheme(error: &reqwest::Error) -> bool {
     causes(error).any(|cause| cause.to_string().contains("scheme is not http"))
 }
 
