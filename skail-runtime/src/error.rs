@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::codec::{Payload, PayloadError, shorten};
 use crate::ids::Position;
 
-pub use step::StepError;
+pub use step::{Elapsed, StepError};
 
 /// Why a command or function did not give a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -139,7 +139,7 @@
 //!
 //! [`sleep`] and [`sleep_until`] wait for minutes or months: when the wait ends is recorded when it begins,
 //! and beyond the [warm period](Builder::warm_period) a waiting execution is a row in the store and nothing
-//! in memory.
+//! in memory. [`timeout`] bounds any step, or a block of several, by such a timer.
 //!
 //! # Changing code
 //!
@@ -208,9 +208,10 @@ pub mod __private;
 
 pub use engine::{
     AttemptInfo, CommandCall, DependencyCounts, DependencyStatus, FunctionCall, Random, StepCall,
-    attempt, idempotency_key, now, patched, random, record, sleep, sleep_until, uuid,
+    Timeout, attempt, idempotency_key, now, patched, random, record, sleep, sleep_until, timeout,
+    uuid,
 };
-pub use error::{CommandError, FailureKind, StepError};
+pub use error::{CommandError, Elapsed, FailureKind, StepError};
 pub use execution::{Execution, ExecutionError, Resume};
 pub use ids::{Epoch, ExecutionId, InvalidId, MAX_ID_BYTES, Position, Sequence, WorkerId};
 pub use registry::RegistryError;
@@ -230,10 +231,10 @@ pub mod prelude {
     #[cfg(feature = "sled")]
     pub use crate::store::SledStore;
     pub use crate::{
-        Advice, CommandCall, CommandError, Execution, ExecutionId, FailureKind, FunctionCall,
-        RetryAdvice, Saga, Skail, StepCall, StepError, advised, attempt, idempotency_key, now,
-        patched, permanent, random, record, retry_after, skail_command, skail_function, sleep,
-        sleep_until, uuid,
+        Advice, CommandCall, CommandError, Elapsed, Execution, ExecutionId, FailureKind,
+        FunctionCall, RetryAdvice, Saga, Skail, StepCall, StepError, advised, attempt,
+        idempotency_key, now, patched, permanent, random, record, retry_after, skail_command,
+        skail_function, sleep, sleep_until, timeout, uuid,
     };
 }
 

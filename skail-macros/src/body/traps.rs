@@ -111,7 +111,7 @@ pub(super) const TRAPS: [Trap; 11] = [
     Trap {
         patterns: &[Ends(&["time", "timeout"]), Ends(&["time", "timeout_at"])],
         advice: "is a wait that nobody records, so it can end otherwise when the function runs again: \
-                 give the command a `timeout = \"10s\"`, or the call a `.timeout(…)`",
+                 write `timeout(…, step).await` of Skail, or give the command a `timeout = \"10s\"`",
         can_be_harmless: false,
     },
     Trap {

@@ -239,7 +239,11 @@ impl<'a> Driver<'a> {
             Vec::new()
         } else {
             self.steps.fire(now, &mut round);
-            self.steps.ready(now)
+            // What is known already may be what some of them lose to: their bodies must not begin.
+            match round.deliveries.is_empty() {
+                true => self.steps.ready(now),
+                false => Vec::new(),
+            }
         };
         round.events.extend(self.steps.starts(&ready, now));
         self.record(round).await?;

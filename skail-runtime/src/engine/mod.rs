@@ -28,6 +28,7 @@ mod shared;
 mod sleep;
 mod step_call;
 mod steps;
+mod timeout;
 mod timers;
 mod underway;
 mod values;
@@ -42,6 +43,7 @@ pub use input::{Arguments, CallArguments, Input};
 pub use patch::patched;
 pub use sleep::{sleep, sleep_until};
 pub use step_call::StepCall;
+pub use timeout::{Timeout, timeout};
 pub use values::{Random, now, random, record, uuid};
 
 pub(crate) use call::Repeatable;

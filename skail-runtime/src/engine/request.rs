@@ -9,6 +9,7 @@ use super::shared::Shared;
 use crate::clock::Timestamp;
 use crate::codec::{Payload, PayloadError};
 use crate::descriptor::{CommandDescriptor, CommandPolicy};
+use crate::error::{Failure, FailureKind};
 use crate::history::{Step, StepKind};
 use crate::ids::Position;
 
@@ -28,7 +29,7 @@ pub(crate) enum Request {
     /// Have a value recorded.
     Value(Source),
     /// Wait.
-    Timer(Wait),
+    Timer(Timer),
 }
 
 /// A command call on its way to become a step.
@@ -55,6 +56,14 @@ pub(crate) enum Source {
     Call,
     /// The call has made it.
     Made(Made),
+}
+
+/// A wait on its way to become a step.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Timer {
+    pub(crate) wait: Wait,
+    /// Whether its end is a failure: that of what it was to bound.
+    pub(crate) elapses: bool,
 }
 
 /// Until when a timer waits.
@@ -106,6 +115,18 @@ impl Source {
             Self::Call => unreachable!("a call makes its value in the poll in which it asks"),
             Self::Made(made) => made,
         }
+    }
+}
+
+impl Timer {
+    /// What its end is, if that is a failure.
+    pub(crate) fn failure(self) -> Option<Failure> {
+        let text = match self.wait {
+            Wait::For(duration) => format!("it did not end within {duration:?}"),
+            Wait::Until(_) => "it did not end in time".to_owned(),
+        };
+        let failure = Failure::new(FailureKind::TimedOut, text);
+        self.elapses.then_some(failure)
     }
 }
 

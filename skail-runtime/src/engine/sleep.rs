@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use super::request::{Request, Wait};
+use super::request::{Request, Timer, Wait};
 use super::step_call::StepCall;
 use crate::clock::Timestamp;
 use crate::codec::Payload;
@@ -66,5 +66,7 @@ pub fn sleep_until(at: impl Into<Timestamp>) -> StepCall<'static, ()> {
 
 fn timer(name: &'static str, wait: Wait) -> StepCall<'static, ()> {
     let over = |_: &Payload| Ok(());
-    StepCall::new(StepKind::Timer, name, Request::Timer(wait), over)
+    let elapses = false;
+    let request = Request::Timer(Timer { wait, elapses });
+    StepCall::new(StepKind::Timer, name, request, over)
 }

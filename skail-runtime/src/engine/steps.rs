@@ -13,7 +13,7 @@ use super::frame::Asked;
 use super::request::{CommandRequest, Request, Source};
 use super::round::Round;
 use super::shared::Shared;
-use super::timers::Timers;
+use super::timers::{Over, Timers};
 use super::underway::{Stage, Underway};
 use crate::clock::Timestamp;
 use crate::codec::{Payload, PayloadError};
@@ -102,14 +102,15 @@ impl Steps {
                 self.command(step, request, recorded, from, now, round);
             }
             Request::Value(source) => self.value(step, source, after, now, round),
-            Request::Timer(wait) => {
+            Request::Timer(timer) => {
                 let recorded = recorded.and_then(|recorded| recorded.due);
                 let due = recorded.unwrap_or_else(|| {
-                    let due = wait.due(now);
+                    let due = timer.wait.due(now);
                     round.set_timer(now, step.clone(), after, due);
                     due
                 });
-                self.timers.keep(step, due);
+                let failure = timer.failure();
+                self.timers.keep(Over { step, failure }, due);
             }
         }
     }
@@ -131,8 +132,11 @@ impl Steps {
 
     /// The waits that are over end.
     pub(crate) fn fire(&mut self, now: Timestamp, round: &mut Round) {
-        while let Some(step) = self.timers.take_due(now) {
-            round.fire(now, step);
+        while let Some(Over { step, failure }) = self.timers.take_due(now) {
+            match failure {
+                None => round.fire(now, step),
+                Some(failure) => round.fail_step(now, step, failure),
+            }
         }
     }
 

@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::clock::Timestamp;
+use crate::error::Failure;
 use crate::history::Step;
 use crate::ids::Position;
 
@@ -12,15 +13,24 @@ use crate::ids::Position;
 #[derive(Debug, Default)]
 pub(crate) struct Timers {
     /// In the order in which they end.
-    steps: BTreeMap<(Timestamp, Position), Step>,
+    steps: BTreeMap<(Timestamp, Position), Over>,
     ends: HashMap<Position, Timestamp>,
+}
+
+/// A wait that is over, or will be.
+#[derive(Debug)]
+pub(crate) struct Over {
+    pub(crate) step: Step,
+    /// What its end is, if that is a failure.
+    pub(crate) failure: Option<Failure>,
 }
 
 impl Timers {
     /// Takes one in.
-    pub(crate) fn keep(&mut self, step: Step, due: Timestamp) {
-        self.ends.insert(step.position, due);
-        self.steps.insert((due, step.position), step);
+    pub(crate) fn keep(&mut self, over: Over, due: Timestamp) {
+        let position = over.step.position;
+        self.ends.insert(position, due);
+        self.steps.insert((due, position), over);
     }
 
     /// Nobody waits for this one any longer.
@@ -43,10 +53,10 @@ impl Timers {
     }
 
     /// Takes one that is over at `now` out.
-    pub(crate) fn take_due(&mut self, now: Timestamp) -> Option<Step> {
+    pub(crate) fn take_due(&mut self, now: Timestamp) -> Option<Over> {
         self.next_due().filter(|due| *due <= now)?;
-        let ((_, position), step) = self.steps.pop_first()?;
+        let ((_, position), over) = self.steps.pop_first()?;
         self.ends.remove(&position);
-        Some(step)
+        Some(over)
     }
 }

@@ -102,3 +102,51 @@ impl StdError for StepError {
         source.map(|cause| cause as &(dyn StdError + 'static))
     }
 }
+
+/// What [`timeout`](crate::timeout) gives when a step did not end in time.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Elapsed(StepError);
+
+impl Elapsed {
+    pub(crate) fn new(error: StepError) -> Self {
+        Self(error)
+    }
+
+    /// [`FailureKind::TimedOut`]; [`FailureKind::Misplaced`] where there are no steps.
+    #[must_use]
+    pub fn kind(&self) -> FailureKind {
+        self.0.kind()
+    }
+
+    /// Which time has elapsed.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        self.0.message()
+    }
+
+    /// The position of the timer; `None` if it never became a step.
+    #[must_use]
+    pub fn position(&self) -> Option<Position> {
+        self.0.position()
+    }
+
+    /// Whether another attempt of the function can help.
+    #[must_use]
+    pub fn advice(&self) -> Advice {
+        self.0.advice()
+    }
+}
+
+impl fmt::Display for Elapsed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}
+
+impl fmt::Debug for Elapsed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Elapsed").field(&self.0).finish()
+    }
+}
+
+impl StdError for Elapsed {}

@@ -7,7 +7,7 @@ use std::error::Error as StdError;
 use std::fmt;
 use std::time::Duration;
 
-use crate::error::{Advice, CommandError, StepError};
+use crate::error::{Advice, CommandError, Elapsed, StepError};
 
 /// Implemented by an error type that knows whether another attempt can help.
 ///
@@ -183,7 +183,8 @@ impl Advice {
             let advised = cause.downcast_ref::<Advised>().map(Advised::advice);
             let commands = || cause.downcast_ref().map(CommandError::advice);
             let steps = || cause.downcast_ref().map(StepError::advice);
-            advised.or_else(commands).or_else(steps)
+            let timers = || cause.downcast_ref().map(Elapsed::advice);
+            advised.or_else(commands).or_else(steps).or_else(timers)
         };
         error.chain().find_map(word).unwrap_or_default()
     }

@@ -123,6 +123,43 @@ async fn waits_through_failures(#[state] world: &World) -> anyhow::Result<u32> {
     Ok(7)
 }
 
+#[skail_command(
+    retry_count = 1000,
+    backoff(base = "10h", cap = "10h", jitter = "none")
+)]
+async fn takes_for_ever() -> anyhow::Result<()> {
+    anyhow::bail!("not now")
+}
+
+#[skail_function]
+async fn bounds(#[state] world: &World) -> anyhow::Result<Vec<String>> {
+    let mut all = Vec::new();
+    let booked = timeout(HOUR, book("in time".to_owned())).await;
+    all.push(booked??);
+    for most in [Duration::ZERO, Duration::from_secs(3), HOUR] {
+        let never = timeout(most, takes_for_ever()).await;
+        all.push(
+            never
+                .err()
+                .map_or_else(String::new, |elapsed| elapsed.to_string()),
+        );
+    }
+    let block = timeout(HOUR * 2, async {
+        sleep(HOUR).await?;
+        book("in the block".to_owned()).await?;
+        sleep(HOUR * 3).await?;
+        anyhow::Ok(())
+    });
+    all.push(format!("{:?}", block.await.is_ok()));
+    world.given("ended", now().await?);
+    Ok(all)
+}
+
+#[tokio::test]
+async fn bounded_steps() {
+    assert!(everywhere(bounds).await >= 12);
+}
+
 #[tokio::test]
 async fn values() {
     assert!(everywhere(asks_for_values).await >= 7);

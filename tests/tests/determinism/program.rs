@@ -34,6 +34,8 @@ pub(crate) enum Node {
     Value(u32, Kind),
     /// Sleeps for so many milliseconds.
     Sleep(u32, u32),
+    /// At most so many milliseconds of this.
+    Bound(u32, u32, Box<Node>),
     /// What is new in the code: done by every execution, since all of them start with it.
     Patched(Box<Node>),
 }
@@ -207,6 +209,16 @@ fn run<'a>(node: &'a Node, world: &'a World) -> BoxFuture<'a, Result<(), u32>> {
                 let slept = sleep(Duration::from_millis((*millis).into())).await;
                 world.see((*label, slept.is_ok().then_some(0)));
                 slept.map_err(|_| *label)
+            }
+            Node::Bound(label, millis, node) => {
+                let most = Duration::from_millis((*millis).into());
+                timeout(most, run(node, world))
+                    .await
+                    .unwrap_or_else(|elapsed| {
+                        assert_eq!(elapsed.kind(), FailureKind::TimedOut);
+                        world.see((*label, None));
+                        Err(*label)
+                    })
             }
             Node::Patched(node) => {
                 let new = patched("in every program").await;

@@ -43,6 +43,8 @@ fn programs() -> impl Strategy<Value = Node> {
             1 => (node.clone(), node.clone())
                 .prop_map(|(one, other)| Node::Held(Box::new(one), Box::new(other))),
             1 => node.clone().prop_map(|node| Node::Patched(Box::new(node))),
+            2 => (prop_oneof![Just(0), Just(1), Just(2_500), Just(90_000)], node.clone())
+                .prop_map(|(millis, node)| Node::Bound(0, millis, Box::new(node))),
         ]
     })
     .prop_map(|mut program| {
@@ -65,6 +67,10 @@ fn number(node: &mut Node, next: &mut u32) {
             give(&mut other.label);
         }
         Node::Patched(node) => number(node, next),
+        Node::Bound(label, _, node) => {
+            give(label);
+            number(node, next);
+        }
         Node::Sequence(nodes) | Node::Join(nodes) | Node::Unordered(nodes) | Node::Race(nodes) => {
             nodes.iter_mut().for_each(|node| number(node, next));
         }

@@ -5,7 +5,8 @@ use skail_runtime::ExecutionError;
 use skail_runtime::prelude::*;
 
 use super::support::Line::{
-    Both, Charge, Gate, Now, Patched, Random, Record, Reserve, Sleep, SleepUntil, Uuid,
+    Both, Bound, BoundGate, Charge, Gate, Now, Patched, Random, Record, Reserve, Sleep, SleepUntil,
+    Uuid,
 };
 use super::support::{Bench, Code, Gates, Line, Runs};
 
@@ -58,6 +59,13 @@ fn run(lines: Vec<Line>, results: &mut Vec<String>) -> BoxFuture<'_, anyhow::Res
                 Record(name) => results.push(record(name, || name.to_uppercase()).await?),
                 Sleep(wait) => sleep(wait).await?,
                 SleepUntil(time) => sleep_until(time).await?,
+                Bound(most, what) => {
+                    results.push(timeout(most, charge(what.to_owned())).await??);
+                }
+                BoundGate(most, name) => {
+                    let passed = timeout(most, gate(name.to_owned())).await;
+                    results.push(passed.unwrap_or_else(|_| Ok("elapsed".to_owned()))?);
+                }
                 Patched(id, new, old) => {
                     let lines = if patched(id).await? { new } else { old };
                     run(lines, results).await?;

@@ -15,6 +15,7 @@ mod delays;
 mod deploying;
 mod divergence;
 mod dropped;
+mod elapsed;
 mod errors;
 mod idempotency;
 mod inside_wakes;

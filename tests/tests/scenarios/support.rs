@@ -160,6 +160,10 @@ pub(crate) enum Line {
     Sleep(Duration),
     /// A wait until then.
     SleepUntil(Timestamp),
+    /// A charge that may take so long.
+    Bound(Duration, &'static str),
+    /// A gate that may take so long.
+    BoundGate(Duration, &'static str),
     /// A change: the new lines, and the old ones.
     Patched(&'static str, Vec<Line>, Vec<Line>),
 }
