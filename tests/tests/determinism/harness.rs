@@ -98,9 +98,15 @@ impl Known {
         let runs = noticed.runs.len() - self.runs;
         let failed = |event: &&Event| matches!(event, Event::FunctionAttemptFailed { .. });
         let failures = history.iter().filter(failed).count();
-        // The first run of a life continues the attempt that the history is in; each further one is
-        // the next attempt. The last one is taken up again if its attempt has not ended.
-        let last_attempt = self.failures + runs;
+        // The first run of a life continues the attempt that the history is in, and the run after one
+        // that ended in an error is of the next attempt. The last one is taken up again if its attempt
+        // has not ended.
+        let last = noticed.runs.len().saturating_sub(1);
+        let ended = noticed
+            .failed
+            .iter()
+            .filter(|run| (self.runs..last).contains(run));
+        let last_attempt = self.failures + 1 + ended.count();
         self.seen = match noticed.runs.last() {
             Some(seen) if runs > 0 && last_attempt == failures + 1 => Some(seen.clone()),
             _ => None,

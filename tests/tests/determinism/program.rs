@@ -72,6 +72,9 @@ pub(crate) struct World(pub(crate) Arc<Mutex<Noticed>>);
 pub(crate) struct Noticed {
     /// One entry per run of the function: what it saw, in order.
     pub(crate) runs: Vec<Vec<Seen>>,
+    /// Which of those runs ended an attempt of the function with an error. Others left memory to wait, or
+    /// died with the process.
+    pub(crate) failed: Vec<usize>,
     /// The values that a function was given, by label: once given, they are the same in every run.
     pub(crate) values: BTreeMap<u32, u64>,
     /// The labels of the bodies that began, in order.
@@ -134,7 +137,12 @@ pub(crate) async fn interpret(
         .cloned()
         .unwrap_or_default();
     match result {
-        Err(label) if strict => anyhow::bail!("call {label} failed"),
+        Err(label) if strict => {
+            let mut noticed = world.0.lock().unwrap();
+            let run = noticed.runs.len() - 1;
+            noticed.failed.push(run);
+            anyhow::bail!("call {label} failed")
+        }
         _ => Ok(seen),
     }
 }
