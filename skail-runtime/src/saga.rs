@@ -155,7 +155,8 @@ impl Saga {
     /// Runs `body` with a new saga, and undoes what it did if it returns an `Err`.
     ///
     /// The `Err` comes back once everything is undone, and as one that no other attempt of the function
-    /// can change ([`permanent`](crate::permanent)): its steps are recorded, and so is their undoing.
+    /// can change ([`permanent`](crate::permanent)): its steps are recorded, and so is their undoing. If
+    /// there was nothing to undo, it comes back as it is.
     ///
     /// # Errors
     /// That of `body`; or [`SagaError`] if something is left undone, which says both.
@@ -165,6 +166,10 @@ impl Saga {
             Ok(value) => return Ok(value),
             Err(error) => error,
         };
+        if saga.lock().is_empty() {
+            // Nothing was built on it: the function may be tried again.
+            return Err(error);
+        }
         match saga.compensate().await {
             Ok(()) => Err(permanent(error)),
             Err(undone) => Err(SagaError {

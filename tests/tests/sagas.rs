@@ -149,6 +149,32 @@ async fn one_that_cannot_be_undone_stops_no_other_and_a_resume_tries_just_that()
     assert_eq!(header.status, Status::Failed);
 }
 
+#[skail_command(retry_count = 0)]
+async fn comes_up_late(#[state] runs: &Runs) -> anyhow::Result<()> {
+    anyhow::ensure!(runs.count("comes_up_late") > 2, "not up yet");
+    Ok(())
+}
+
+#[skail_function(retry_count = 5)]
+async fn looks_first() -> anyhow::Result<u32> {
+    Saga::scope(async |saga| {
+        comes_up_late().retry_count(1).await?;
+        let flight = book("flight".to_owned()).compensate_by(cancel("flight".to_owned()));
+        saga.run(flight).await?;
+        Ok(1)
+    })
+    .await
+}
+
+#[tokio::test]
+async fn an_error_before_anything_was_done_leaves_the_function_its_attempts() {
+    let (bench, books) = (Bench::new(), Books::default());
+    let skail = engine(&bench, &books, 0).await;
+    let execution = skail.start(looks_first()).await.unwrap();
+    assert_eq!(execution.result().await.unwrap(), 1);
+    assert_eq!(bench.runs.of("comes_up_late"), 3);
+}
+
 #[skail_function(retry_count = 0)]
 async fn undoes_by_hand() -> anyhow::Result<usize> {
     let saga = Saga::new();
