@@ -1,11 +1,10 @@
 //! One execution of many steps: what a step costs early and late, and what a replay of all of them costs.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use skail_runtime::Builder;
 use skail_runtime::prelude::*;
 use skail_runtime::store::SledStore;
 use tokio::runtime::Runtime;
@@ -27,32 +26,30 @@ pub(crate) struct Line {
     kib_on_disk: u64,
 }
 
-/// When each tenth of the steps was done.
-#[derive(Default)]
-struct Marks(Mutex<Vec<Instant>>);
+/// When each tenth of the steps was done. No `#[state]`, which every workload of this program would have to
+/// give its engine.
+static MARKS: Mutex<Vec<Instant>> = Mutex::new(Vec::new());
 
 /// Where the last step waits.
-struct Gate(Semaphore);
+static GATE: Semaphore = Semaphore::const_new(0);
 
-impl Default for Gate {
-    fn default() -> Self {
-        Self(Semaphore::new(0))
-    }
+fn marks() -> MutexGuard<'static, Vec<Instant>> {
+    MARKS.lock().expect("nobody panics with it")
 }
 
 #[skail_command]
-async fn counts(#[state] marks: &Arc<Marks>, number: u32, mark: bool) -> anyhow::Result<u32> {
+async fn counts(number: u32, mark: bool) -> anyhow::Result<u32> {
     if mark {
         #[allow(clippy::disallowed_methods, reason = "a bench measures time")]
         let now = Instant::now();
-        marks.0.lock().expect("nobody panics with it").push(now);
+        marks().push(now);
     }
     Ok(number + 1)
 }
 
 #[skail_command]
-async fn waits(#[state] gate: &Arc<Gate>) -> anyhow::Result<()> {
-    gate.0.acquire().await?.forget();
+async fn waits() -> anyhow::Result<()> {
+    GATE.acquire().await?.forget();
     Ok(())
 }
 
@@ -66,37 +63,22 @@ async fn long(steps: u32) -> anyhow::Result<u32> {
     Ok(number)
 }
 
-/// What all lives of the engine share.
-#[derive(Clone, Default)]
-pub(crate) struct State {
-    marks: Arc<Marks>,
-    gate: Arc<Gate>,
-}
-
-impl State {
-    /// Gives it to an engine: each needs the state of all commands of this program.
-    pub(crate) fn lend(&self, builder: Builder) -> Builder {
-        let builder = builder.state(Arc::clone(&self.marks));
-        builder.state(Arc::clone(&self.gate))
-    }
-
-    async fn engine(&self, dir: &Path) -> anyhow::Result<Skail> {
-        let builder = Skail::builder().store(SledStore::open(dir.join("store"))?);
-        Ok(self.lend(builder).start().await?)
-    }
+async fn engine(dir: &Path) -> anyhow::Result<Skail> {
+    let builder = Skail::builder().store(SledStore::open(dir.join("store"))?);
+    Ok(builder.start().await?)
 }
 
 #[allow(clippy::disallowed_methods, reason = "a bench measures time")]
 pub(crate) fn run(steps: u32, dir: &Path) -> anyhow::Result<Line> {
     let steps = steps.max(10);
-    let state = State::default();
+    marks().clear();
     // The runtime is dropped as it stands, as in a crash.
-    Runtime::new()?.block_on(until_the_last_step(&state, steps, dir))?;
+    Runtime::new()?.block_on(until_the_last_step(steps, dir))?;
     let end = Instant::now();
-    state.gate.0.add_permits(2);
+    GATE.add_permits(1);
     let start = Instant::now();
     let result = Runtime::new()?.block_on(async {
-        let skail = state.engine(dir).await?;
+        let skail = engine(dir).await?;
         let result = skail.execution::<u32>("long").await?.result().await?;
         anyhow::Ok((result, skail))
     });
@@ -104,7 +86,7 @@ pub(crate) fn run(steps: u32, dir: &Path) -> anyhow::Result<Line> {
     let replay = start.elapsed();
     drop(skail);
     anyhow::ensure!(result == steps, "a wrong result: {result}");
-    let marks = state.marks.0.lock().expect("nobody panics with it").clone();
+    let marks = marks().clone();
     anyhow::ensure!(marks.len() == 10 && end > marks[9], "a replay ran bodies");
     let tenth = f64::from(steps / 10);
     Ok(Line {
@@ -119,8 +101,8 @@ pub(crate) fn run(steps: u32, dir: &Path) -> anyhow::Result<Line> {
 }
 
 #[allow(clippy::disallowed_methods, reason = "a bench has a real clock")]
-async fn until_the_last_step(state: &State, steps: u32, dir: &Path) -> anyhow::Result<()> {
-    let skail = state.engine(dir).await?;
+async fn until_the_last_step(steps: u32, dir: &Path) -> anyhow::Result<()> {
+    let skail = engine(dir).await?;
     let execution = skail.start(long(steps)).id("long").await?;
     while execution.history().await?.len() <= steps as usize {
         tokio::time::sleep(Duration::from_millis(200)).await;

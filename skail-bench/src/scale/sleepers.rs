@@ -11,7 +11,6 @@ use skail_runtime::clock::{BoxFuture, Clock, SystemClock, Timestamp};
 use skail_runtime::prelude::*;
 use skail_runtime::store::SledStore;
 
-use super::long::State;
 use super::{kib_in_memory, kib_on_disk, rounded};
 
 /// What was measured at one size.
@@ -68,9 +67,8 @@ pub(crate) fn run(sleepers: u32, dir: &Path) -> anyhow::Result<Line> {
 #[allow(clippy::disallowed_methods, reason = "a bench measures time")]
 async fn measure(sleepers: u32, dir: &Path) -> anyhow::Result<Line> {
     let path = dir.join("store");
-    let state = State::default();
     let builder = Skail::builder().store(SledStore::open(&path)?);
-    let skail = state.lend(builder).start().await?;
+    let skail = builder.start().await?;
     let start = Instant::now();
     let first = SystemClock::shared().now().saturating_add(MONTH);
     let starts = (0..sleepers).map(|number| {
@@ -103,7 +101,7 @@ async fn measure(sleepers: u32, dir: &Path) -> anyhow::Result<Line> {
     let clock = Arc::new(Later { clock, by });
     let builder = Skail::builder().store(SledStore::open(&path)?);
     let builder = builder.clock(Arc::clone(&clock) as Arc<dyn Clock>);
-    let skail = state.lend(builder).start().await?;
+    let skail = builder.start().await?;
     let started = start.elapsed();
     let memory = kib_in_memory().saturating_sub(before);
     skail
