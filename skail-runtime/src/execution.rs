@@ -13,8 +13,8 @@ use crate::codec::{Payload, PayloadError};
 use crate::engine::{Ending, Shared, Waiter};
 use crate::error::Failure;
 use crate::history::{AcceptedArguments, Event, ExportedHistory, Status};
-use crate::ids::{ExecutionId, InvalidId, Sequence};
-use crate::store::{Header, Message, Sent, StoreError};
+use crate::ids::{ExecutionId, InvalidId};
+use crate::store::{Header, Message, Sent, StoreError, whole_history};
 
 /// One execution: wait for its result, look at it, resume it.
 ///
@@ -67,17 +67,7 @@ impl<T> Execution<T> {
     /// # Errors
     /// [`ExecutionError::Store`], also when a record is damaged.
     pub async fn history(&self) -> Result<Vec<Event>, ExecutionError> {
-        const PAGE: usize = 512;
-        let mut all = Vec::new();
-        loop {
-            let from = Sequence(all.len() as u64);
-            let page = self.shared.store.history(&self.id, from, PAGE).await?;
-            let whole = page.len() < PAGE;
-            all.extend(page);
-            if whole {
-                return Ok(all);
-            }
-        }
+        Ok(whole_history(&*self.shared.store, &self.id).await?)
     }
 
     /// Everything that was recorded of it, to be kept as JSON and [replayed](crate::Builder::replay) against

@@ -124,10 +124,7 @@ impl Saga {
     pub async fn compensate(&self) -> Result<(), SagaError> {
         let mut failed = Vec::new();
         let mut last_failed = false;
-        loop {
-            let Some(undo) = self.take_newest() else {
-                break;
-            };
+        while let Some(undo) = self.take_newest() {
             let undone = undo.call().await;
             last_failed = undone.is_err();
             if let Err(error) = undone {

@@ -7,11 +7,11 @@ use std::fmt;
 use super::Builder;
 use super::builder::BuildError;
 use crate::engine::{Rehearsal, Unplayable, Verdict};
-use crate::history::{Event, ExportedHistory, Status};
-use crate::ids::{ExecutionId, Sequence};
-use crate::store::{Header, Query, Store, StoreError};
+use crate::history::{ExportedHistory, Status};
+use crate::ids::ExecutionId;
+use crate::store::{Header, Query, Store, StoreError, whole_history};
 
-/// How many headers or events are read at a time.
+/// How many headers are read at a time.
 const PAGE: usize = 512;
 
 impl Builder {
@@ -173,7 +173,7 @@ impl Verification {
         let Header { id, function, .. } = header;
         let blocked = header.status == Status::Blocked;
         self.checked += 1;
-        let events = match history(store, &id).await {
+        let events = match whole_history(store, &id).await {
             Ok(events) => events,
             Err(error @ StoreError::Damaged { .. }) => {
                 self.unreadable.push((id, error.to_string()));
@@ -194,19 +194,6 @@ impl Verification {
             Err(unplayable) => self.unreadable.push((id, told(unplayable))),
         }
         Ok(())
-    }
-}
-
-async fn history(store: &dyn Store, id: &ExecutionId) -> Result<Vec<Event>, StoreError> {
-    let mut events = Vec::new();
-    loop {
-        let from = Sequence(events.len() as u64);
-        let page = store.history(id, from, PAGE).await?;
-        let whole = page.len() < PAGE;
-        events.extend(page);
-        if whole {
-            return Ok(events);
-        }
     }
 }
 

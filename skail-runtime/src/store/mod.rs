@@ -138,3 +138,20 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// unclean stop stay suspects. The store refuses further work; closing it again does nothing.
     fn close(&self) -> BoxFuture<'_, Result<(), StoreError>>;
 }
+
+/// The whole history of an execution, read page by page.
+pub(crate) async fn whole_history(
+    store: &dyn Store,
+    id: &ExecutionId,
+) -> Result<Vec<Event>, StoreError> {
+    const PAGE: usize = 512;
+    let mut all = Vec::new();
+    loop {
+        let page = store.history(id, Sequence(all.len() as u64), PAGE).await?;
+        let whole = page.len() < PAGE;
+        all.extend(page);
+        if whole {
+            return Ok(all);
+        }
+    }
+}

@@ -114,7 +114,8 @@ impl<'a> Kept<'a> {
         all.filter(|found| found.as_ref().map_or(true, |(key, _)| self.keeps(key)))
     }
 
-    fn keeps(&self, key: &[u8]) -> bool {
+    /// Whether a record is worth keeping.
+    pub(super) fn keeps(&self, key: &[u8]) -> bool {
         let number = || keys::number(key).is_none_or(|number| self.numbers.contains(&number));
         !self.whole
             || if key.starts_with(keys::PARTS) {

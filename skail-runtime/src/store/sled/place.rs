@@ -60,39 +60,19 @@ pub(super) struct Found {
 impl Place {
     /// Takes the directory of a store that is there.
     pub(super) fn take_made(path: &Path, durability: Durability) -> Result<Found, OpenError> {
-        let missing = || OpenError::Missing {
+        if is_directory(path)? && is_store(path)? {
+            return Self::hold(path)?.found(durability);
+        }
+        Err(OpenError::Missing {
             path: path.to_owned(),
-        };
-        match fs::metadata(path) {
-            Ok(metadata) if !metadata.is_dir() => {
-                return Err(OpenError::NotADirectory {
-                    path: path.to_owned(),
-                });
-            }
-            Ok(_) => {}
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(missing()),
-            Err(error) => return Err(OpenError::io(path, "read", error)),
-        }
-        if !is_store(path)? {
-            return Err(missing());
-        }
-        Self::hold(path)?.found(durability)
+        })
     }
 
     /// Takes the directory, making the store's files if there are none.
     pub(super) fn take(path: &Path, durability: Durability) -> Result<Found, OpenError> {
-        match fs::metadata(path) {
-            Ok(metadata) if !metadata.is_dir() => {
-                return Err(OpenError::NotADirectory {
-                    path: path.to_owned(),
-                });
-            }
-            Ok(_) => {}
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                fs::create_dir_all(path).map_err(|error| OpenError::io(path, "made", error))?;
-                sync_parents(path)?;
-            }
-            Err(error) => return Err(OpenError::io(path, "read", error)),
+        if !is_directory(path)? {
+            fs::create_dir_all(path).map_err(|error| OpenError::io(path, "made", error))?;
+            sync_parents(path)?;
         }
         // Before anything is made there, the lock included.
         let is_made = is_store(path)?;
@@ -190,6 +170,18 @@ impl Place {
             sync_directory(&tree)?;
         }
         Ok(())
+    }
+}
+
+/// Whether there is a directory; `false` if there is nothing. Refuses anything else.
+fn is_directory(path: &Path) -> Result<bool, OpenError> {
+    match fs::metadata(path) {
+        Ok(metadata) if metadata.is_dir() => Ok(true),
+        Ok(_) => Err(OpenError::NotADirectory {
+            path: path.to_owned(),
+        }),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(OpenError::io(path, "read", error)),
     }
 }
 

@@ -89,7 +89,7 @@ fn write(found: &Found, sizes: Sizes) -> Result<Rewritten, OpenError> {
     };
     // Not dropped after a failed write: sled was seen to hang then.
     let target = ManuallyDrop::new(recovery::open_tree(place, &to, sizes)?);
-    let records = copying.copy(&target)?;
+    let left_behind = copying.copy(&tree, &target)?;
     drop(ManuallyDrop::into_inner(target));
     // Read back as the next opening will find it.
     let target = recovery::open_tree(place, &to, sizes)?;
@@ -97,7 +97,7 @@ fn write(found: &Found, sizes: Sizes) -> Result<Rewritten, OpenError> {
     drop(target);
     Ok(Rewritten {
         executions: kept.executions(),
-        left_behind: tree.len() - records,
+        left_behind,
         damaged,
         size_before,
         size_after: swap::size(&to)?,
@@ -111,21 +111,24 @@ struct Copying<'a> {
 }
 
 impl Copying<'_> {
-    /// Copies the records, in groups that are bounded like all others; says how many.
-    fn copy(&self, target: &Tree) -> Result<usize, OpenError> {
+    /// Copies the records, in groups that are bounded like all others; says how many it left behind.
+    fn copy(&self, source: &Tree, target: &Tree) -> Result<usize, OpenError> {
         let mut group = Group::new(Stamp(0));
-        let mut copied = 0;
-        for record in self.records.iter() {
+        let mut left_behind = 0;
+        for record in source.iter() {
             let (key, value) = record.map_err(|error| unreadable(self.from, &error))?;
+            if !self.records.keeps(&key) {
+                left_behind += 1;
+                continue;
+            }
             if !group.has_room() {
                 self.write(group, target)?;
                 group = Group::new(Stamp(0));
             }
             group.loose([(key.to_vec(), Some(value.to_vec()))]);
-            copied += 1;
         }
         self.write(group, target)?;
-        Ok(copied)
+        Ok(left_behind)
     }
 
     fn write(&self, mut group: Group, target: &Tree) -> Result<(), OpenError> {
