@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 use skail_runtime::clock::{BoxFuture, Timestamp};
 use skail_runtime::history::Event;
 use skail_runtime::store::{
-    Changes, ClaimRequest, Claimed, Commit, Created, Header, Lease, Message, MessageId,
-    NewExecution, Page, Query, Sent, Store, StoreError,
+    Changes, ClaimRequest, Claimed, Commit, Count, Created, Found, Header, Lease, Message,
+    MessageId, NewExecution, Page, Query, Search, Sent, Store, StoreError,
 };
 use skail_runtime::{ExecutionId, Sequence};
 
@@ -198,6 +198,14 @@ impl<S: Store + fmt::Debug> Store for UnsteadyStore<S> {
 
     fn list(&self, query: Query) -> BoxFuture<'_, Result<Page, StoreError>> {
         self.over(Line::Read, move |below| below.list(query))
+    }
+
+    fn find(&self, search: Search) -> BoxFuture<'_, Result<Found, StoreError>> {
+        self.over(Line::Read, move |below| below.find(search))
+    }
+
+    fn counts(&self) -> BoxFuture<'_, Result<Vec<Count>, StoreError>> {
+        self.over(Line::Read, move |below| below.counts())
     }
 
     fn delete(&self, ids: Vec<ExecutionId>) -> BoxFuture<'_, Result<usize, StoreError>> {

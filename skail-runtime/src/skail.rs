@@ -17,7 +17,7 @@ use crate::engine::{DependencyStatus, FunctionCall, Shared};
 use crate::execution::{Execution, ExecutionError};
 use crate::history::Status;
 use crate::ids::ExecutionId;
-use crate::store::{Header, Page, Query, StoreError};
+use crate::store::{Count, Found, Header, Page, Query, Search, StoreError};
 
 pub use builder::{BuildError, Builder};
 pub use start::{Start, StartError};
@@ -132,6 +132,50 @@ impl Skail {
     /// [`StoreError`].
     pub async fn list(&self, query: Query) -> Result<Page, StoreError> {
         self.inner.shared.store.list(query).await
+    }
+
+    /// One page of the executions that a search finds, newest first: by status, function, id, time, tag and
+    /// words. Made for people who look; to walk through all executions, take [`list`](Self::list).
+    ///
+    /// ```
+    /// use skail_runtime::history::Status;
+    /// use skail_runtime::store::Search;
+    /// # use skail_runtime::prelude::*;
+    ///
+    /// async fn what_went_wrong(skail: &Skail, customer: &str) -> anyhow::Result<Option<String>> {
+    ///     let search = Search {
+    ///         status: Some(Status::Failed),
+    ///         tag: Some(("customer".to_owned(), customer.to_owned())),
+    ///         ..Search::default()
+    ///     };
+    ///     let newest = skail.find(search).await?.headers.into_iter().next();
+    ///     Ok(newest.and_then(|header| header.problem))
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn find(&self, search: Search) -> Result<Found, StoreError> {
+        self.inner.shared.store.find(search).await
+    }
+
+    /// How many executions there are, by function and status. Costs no look at an execution.
+    ///
+    /// ```
+    /// # use skail_runtime::prelude::*;
+    /// use skail_runtime::history::Status;
+    ///
+    /// async fn failed(skail: &Skail) -> anyhow::Result<u64> {
+    ///     let counts = skail.counts().await?;
+    ///     let failed = counts.iter().filter(|count| count.status == Status::Failed);
+    ///     Ok(failed.map(|count| count.executions).sum())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn counts(&self) -> Result<Vec<Count>, StoreError> {
+        self.inner.shared.store.counts().await
     }
 
     /// The recorded names of the functions that this process can run. Executions of others stay as they

@@ -1,10 +1,11 @@
-//! What grows with the size of things: long histories, many sleepers. Each size is ten times the one
+//! What grows with the size of things: long histories, many sleepers, searches in a full store. Each size is ten times the one
 //! before.
 //!
 //! Owns what is measured at each size, and one line of JSON for it. Figures are of one run on one machine:
 //! read how they change from one size to the next.
 
 mod long;
+mod searches;
 mod sleepers;
 
 use std::path::Path;
@@ -28,12 +29,14 @@ enum What {
     Long,
     /// Sleeping executions: 100,000 at most unless told otherwise.
     Sleepers,
+    /// Finished and failed executions that somebody looks through: 100,000 at most unless told otherwise.
+    Searches,
 }
 
 pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     let most = options.most.unwrap_or(match options.what {
         What::Long => 50_000,
-        What::Sleepers => 100_000,
+        What::Sleepers | What::Searches => 100_000,
     });
     let sizes = [most / 1_000, most / 100, most / 10, most];
     for size in sizes.into_iter().filter(|size| *size > 0) {
@@ -41,6 +44,7 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
         match options.what {
             What::Long => print(&long::run(size, directory.path())?)?,
             What::Sleepers => print(&sleepers::run(size, directory.path())?)?,
+            What::Searches => print(&searches::run(size, directory.path())?)?,
         }
     }
     Ok(())

@@ -8,8 +8,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::{
-    Changes, ClaimRequest, Claimed, Commit, Created, Header, Lease, Message, MessageId,
-    NewExecution, Page, Query, Sent, Store, StoreError,
+    Changes, ClaimRequest, Claimed, Commit, Count, Created, Found, Header, Lease, Message,
+    MessageId, NewExecution, Page, Query, Search, Sent, Store, StoreError,
 };
 use crate::clock::{BoxFuture, Timestamp};
 use crate::codec::{Codec, CodecError, Payload};
@@ -178,6 +178,14 @@ impl Store for CodedStore {
 
     fn list(&self, query: Query) -> BoxFuture<'_, Result<Page, StoreError>> {
         self.below.list(query)
+    }
+
+    fn find(&self, search: Search) -> BoxFuture<'_, Result<Found, StoreError>> {
+        self.below.find(search)
+    }
+
+    fn counts(&self) -> BoxFuture<'_, Result<Vec<Count>, StoreError>> {
+        self.below.counts()
     }
 
     fn delete(&self, ids: Vec<ExecutionId>) -> BoxFuture<'_, Result<usize, StoreError>> {

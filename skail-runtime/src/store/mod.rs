@@ -11,6 +11,7 @@ pub mod conformance;
 mod error;
 mod memory;
 pub mod model;
+mod search;
 #[cfg(feature = "sled")]
 mod sled;
 
@@ -28,6 +29,7 @@ pub use model::{
     Claim, ClaimRequest, Claimed, Commit, Created, Header, HeaderChange, Lease, Message, MessageId,
     NewExecution, Page, Query, Sent,
 };
+pub use search::{Count, Found, InvalidPlace, Place, Search};
 #[cfg(feature = "sled")]
 pub use sled::{OpenError, Rewritten, SledOptions, SledStore};
 
@@ -124,6 +126,16 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// One page of headers in the order of their ids. A page may hold fewer than the limit, even none,
     /// with more behind it: what a call reads is bounded. Only [`Page::next`] tells the end.
     fn list(&self, query: Query) -> BoxFuture<'_, Result<Page, StoreError>>;
+
+    /// One page of the executions that a search finds, newest first. What a call reads is bounded by the
+    /// page, whatever the store holds, where status, function, prefix, time and tag decide; words are looked
+    /// for in a bounded number of those, so that a page may hold fewer than the limit, even none, with more
+    /// behind it. Only [`Found::next`] tells the end.
+    fn find(&self, search: Search) -> BoxFuture<'_, Result<Found, StoreError>>;
+
+    /// How many executions there are, by function and status, without reading them: those that cannot be
+    /// read may be counted.
+    fn counts(&self) -> BoxFuture<'_, Result<Vec<Count>, StoreError>>;
 
     /// Deletes executions that are [at rest](crate::history::Status::at_rest), or cannot be read, with
     /// their histories and inboxes; others are left, and so are those that are leased, or due because of

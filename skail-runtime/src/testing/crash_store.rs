@@ -13,8 +13,8 @@ use crate::clock::{BoxFuture, Timestamp};
 use crate::history::Event;
 use crate::ids::{ExecutionId, Sequence};
 use crate::store::{
-    Changes, ClaimRequest, Claimed, Commit, Created, Header, Lease, Message, MessageId,
-    NewExecution, Page, Query, Sent, Store, StoreError,
+    Changes, ClaimRequest, Claimed, Commit, Count, Created, Found, Header, Lease, Message,
+    MessageId, NewExecution, Page, Query, Search, Sent, Store, StoreError,
 };
 
 /// On which side of a write the process dies.
@@ -238,6 +238,14 @@ impl<S: Store> Store for CrashStore<S> {
 
     fn list(&self, query: Query) -> BoxFuture<'_, Result<Page, StoreError>> {
         self.below.list(query)
+    }
+
+    fn find(&self, search: Search) -> BoxFuture<'_, Result<Found, StoreError>> {
+        self.below.find(search)
+    }
+
+    fn counts(&self) -> BoxFuture<'_, Result<Vec<Count>, StoreError>> {
+        self.below.counts()
     }
 
     fn delete(&self, ids: Vec<ExecutionId>) -> BoxFuture<'_, Result<usize, StoreError>> {

@@ -9,8 +9,8 @@ use crate::clock::{BoxFuture, Timestamp};
 use crate::history::Event;
 use crate::ids::{ExecutionId, Sequence};
 use crate::store::{
-    Changes, ClaimRequest, Claimed, Commit, Created, Header, Lease, Message, MessageId,
-    NewExecution, Page, Query, Sent, Store, StoreError,
+    Changes, ClaimRequest, Claimed, Commit, Count, Created, Found, Header, Lease, Message,
+    MessageId, NewExecution, Page, Query, Search, Sent, Store, StoreError,
 };
 
 /// See the module.
@@ -95,6 +95,14 @@ impl Store for Scratch {
     }
 
     fn list(&self, _: Query) -> BoxFuture<'_, Result<Page, StoreError>> {
+        nothing()
+    }
+
+    fn find(&self, _: Search) -> BoxFuture<'_, Result<Found, StoreError>> {
+        nothing()
+    }
+
+    fn counts(&self) -> BoxFuture<'_, Result<Vec<Count>, StoreError>> {
         nothing()
     }
 

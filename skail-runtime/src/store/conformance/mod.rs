@@ -45,6 +45,7 @@ mod endings;
 mod kit;
 mod lists;
 mod mail;
+mod searches;
 mod suspects;
 mod walk;
 
@@ -154,6 +155,13 @@ pub async fn run_all<S: Subject>(subject: &S, extent: Extent) {
             a_long_history_is_deleted_whole
             a_damaged_execution_is_named_and_stops_nobody
             ;
+        searches:
+            what_is_looked_for_is_found_newest_first
+            a_search_by_prefix_is_in_the_order_of_ids
+            a_damaged_execution_hides_no_other
+            pages_stay_while_executions_move
+            steps_change_no_list
+            ;
         endings:
             a_closed_store_refuses_everything
             everything_is_there_after_a_crash
@@ -169,6 +177,11 @@ pub async fn run_all<S: Subject>(subject: &S, extent: Extent) {
             what_was_created_after_the_crash_is_not_suspect
             ;
     }
+    run_large(subject, extent).await;
+}
+
+/// Runs what takes as long as one has time for.
+async fn run_large<S: Subject>(subject: &S, extent: Extent) {
     let headers = match extent {
         Extent::Quick => 3_000,
         Extent::Long => 1_000_000,

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::Subject;
 use super::kit::*;
+use super::searches::both_find_the_same;
 use crate::history::{Event, Status};
 use crate::ids::{ExecutionId, Sequence};
 use crate::store::{Commit, Header, HeaderChange, Lease, MemoryStore, MessageId, Query, Store};
@@ -242,6 +243,7 @@ impl Walk {
         let page = theirs.list(query.clone()).await.unwrap();
         let expected = ours.list(query).await.unwrap();
         assert_eq!(page.headers, expected.headers);
+        both_find_the_same(theirs, ours).await;
         for Header { id, .. } in page.headers {
             let name = id.as_str();
             assert!(

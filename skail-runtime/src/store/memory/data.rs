@@ -20,6 +20,8 @@ pub(super) struct Data {
     pub(super) due: BTreeSet<(Timestamp, ExecutionId)>,
     pub(super) last_epoch: u64,
     pub(super) last_message: u64,
+    /// How many executions were created.
+    pub(super) created: u64,
     /// The opening that may use the data now; handles of others are closed.
     pub(super) opening: u64,
     pub(super) closed: bool,
@@ -36,6 +38,8 @@ pub(super) struct Record {
     /// The last owner's lease ended before it was given back.
     pub(super) abandoned: bool,
     pub(super) damage: Option<Damage>,
+    /// In which order it was created.
+    pub(super) number: u64,
 }
 
 #[derive(Debug)]

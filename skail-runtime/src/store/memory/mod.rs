@@ -5,6 +5,7 @@
 //! means.
 
 mod data;
+mod looking;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,8 +13,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use self::data::{Damage, Data, Record};
 use super::changes::Announcer;
 use super::{
-    Change, Changes, ClaimRequest, Claimed, Commit, Created, Header, Lease, Message, MessageId,
-    NewExecution, Page, Query, Sent, Store, StoreError,
+    Change, Changes, ClaimRequest, Claimed, Commit, Count, Created, Found, Header, Lease, Message,
+    MessageId, NewExecution, Page, Query, Search, Sent, Store, StoreError,
 };
 use crate::clock::{BoxFuture, Timestamp};
 use crate::history::Event;
@@ -125,6 +126,7 @@ impl Store for MemoryStore {
             if let Some(record) = data.readable(&id)? {
                 return Ok(Created::Exists(record.header.clone()));
             }
+            data.created += 1;
             let record = Record {
                 header: new.header,
                 events: vec![new.first],
@@ -133,6 +135,7 @@ impl Store for MemoryStore {
                 suspect: false,
                 abandoned: false,
                 damage: None,
+                number: data.created,
             };
             data.records.insert(id.clone(), record);
             data.settle_due(&id, None);
@@ -257,6 +260,14 @@ impl Store for MemoryStore {
 
     fn list(&self, query: Query) -> BoxFuture<'_, Result<Page, StoreError>> {
         self.run(move |data, _| Ok(data.list(&query)))
+    }
+
+    fn find(&self, search: Search) -> BoxFuture<'_, Result<Found, StoreError>> {
+        self.run(move |data, _| Ok(data.find(&search)))
+    }
+
+    fn counts(&self) -> BoxFuture<'_, Result<Vec<Count>, StoreError>> {
+        self.run(move |data, _| Ok(data.counts()))
     }
 
     fn delete(&self, ids: Vec<ExecutionId>) -> BoxFuture<'_, Result<usize, StoreError>> {

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use ::sled::Tree;
 
 use super::agenda::Agenda;
+use super::catalog::Catalog;
 use super::due::{enter, entry, put_header};
 use super::group::{Group, Operation};
 use super::keys::{self, DueKey, Stamp};
@@ -30,6 +31,7 @@ pub(super) struct Books {
     pub(super) tree: Tree,
     pub(super) agenda: Agenda,
     pub(super) leases: Leases,
+    pub(super) catalog: Catalog,
     pub(super) stamps: Arc<Stamps>,
     /// Whether there may be messages anywhere.
     pub(super) mail: bool,
@@ -95,6 +97,7 @@ impl Books {
         }
         let value = group.value(number, record, &self.stamps);
         operations.push((keys::header(&id), Some(value)));
+        operations.extend(self.catalog.enter(&execution));
         let entered = execution.header.due.is_some();
         if let Some(due) = execution.header.due {
             let written = enter(group, due, &execution, Sequence(1), false, false);
@@ -157,7 +160,7 @@ impl Books {
             let due = change.due.into_iter().chain(woken).min();
             let execution = &mut owned.execution;
             let header = &mut execution.header;
-            header.status = change.status;
+            let from = std::mem::replace(&mut header.status, change.status);
             header.updated_at = change.at;
             header.problem = change.problem;
             if std::mem::replace(&mut header.due, due) != due {
@@ -181,6 +184,7 @@ impl Books {
                 &self.stamps,
                 &mut self.obsolete,
             ));
+            operations.extend(self.catalog.shift(execution, from));
             if change.status.at_rest() {
                 group.tell(Change::AtRest(id.clone(), change.status));
             }
@@ -279,6 +283,7 @@ impl Books {
             }
             number = Stamp(execution.number);
             self.agenda.withdraw(&execution);
+            operations.extend(self.catalog.remove(&execution));
             match read::remains(&self.tree, number, group.room()) {
                 Ok(keys) => operations.extend(keys.into_iter().map(|key| (key, None))),
                 // Too many for one group: they go later, and not be forgotten in a crash.
@@ -287,6 +292,11 @@ impl Books {
                     self.deleted.push_back(number);
                 }
             }
+        } else {
+            let entry = self.catalog.remove_unread(&self.tree, id);
+            operations.extend(entry.map_err(|error| StoreError::Unavailable {
+                reason: error.to_string(),
+            })?);
         }
         group.commit(number, operations, false);
         group.touched.insert(id.clone());

@@ -190,6 +190,9 @@ impl Keeper {
 
     /// Makes the group durable, answers those who wait for it, and tells the side file now and then.
     fn write(&mut self, mut group: Group) -> Result<(), String> {
+        let books = &mut self.entering.books;
+        let counted = books.catalog.seal(&books.tree, &mut group);
+        counted.map_err(|error| error.to_string())?;
         for (key, entries, leased) in group.seal(&self.entering.books.stamps) {
             self.entering.books.agenda.written(key, entries, leased);
         }

@@ -10,16 +10,25 @@
 //! | `c` number stamp part | one part of a record too large for one value |
 //! | `d` due stamp part | the executions that become due at one time, as one group wrote them |
 //! | `e` number sequence | the events of one commit |
+//! | `i` status function created number | the id of an execution, by status and function, newest start last |
 //! | `h` id | an execution: its header, its number, and events that were written with the header |
 //! | `m` number message | one message of an inbox |
+//! | `n` function | how many executions of one function stand in which status |
+//! | `t` tag created number | the id of an execution that has this tag |
 //! | `x` number | an execution whose remains are being deleted |
+//!
+//! A status is one byte; a function is the checksum of its name, a tag the digest of name and value. Two that
+//! look the same are told apart by the headers.
 //!
 //! An execution's number stands for its id in all keys but one: keys of up to 22 bytes cost sled no
 //! allocation, and an id that is used again after a deletion finds nothing of its predecessor.
 
 use std::ops::RangeInclusive;
 
+use sha2::{Digest as _, Sha256};
+
 use crate::clock::Timestamp;
+use crate::history::Status;
 use crate::ids::{ExecutionId, Sequence};
 
 pub(super) const OPENING: &[u8] = b"0";
@@ -32,6 +41,11 @@ pub(super) const EVENTS: &[u8] = b"e";
 pub(super) const HEADERS: &[u8] = b"h";
 /// Behind the last header.
 pub(super) const HEADERS_END: &[u8] = b"i";
+pub(super) const LISTED: &[u8] = b"i";
+/// Behind the last listed execution.
+pub(super) const LISTED_END: &[u8] = b"j";
+pub(super) const COUNTS: &[u8] = b"n";
+pub(super) const TAGS: &[u8] = b"t";
 pub(super) const MESSAGES: &[u8] = b"m";
 pub(super) const DELETED: &[u8] = b"x";
 
@@ -108,6 +122,110 @@ pub(super) fn number(key: &[u8]) -> Option<Stamp> {
 /// The prefixes under which an execution has keys beside its header.
 pub(super) fn remains(number: Stamp) -> [Vec<u8>; 3] {
     [b'e', b'm', b'c'].map(|space| numbered(space, number, &[]))
+}
+
+/// The prefix of the keys of all executions in one status of one function.
+pub(super) fn listed_group(status: Status, function: &str) -> Vec<u8> {
+    let mut prefix = Vec::with_capacity(22);
+    prefix.extend(LISTED);
+    prefix.push(status_byte(status));
+    prefix.extend(function_sum(function));
+    prefix
+}
+
+/// The prefix of the keys of all executions in one status.
+pub(super) fn listed_status(status: Status) -> Vec<u8> {
+    vec![b'i', status_byte(status)]
+}
+
+/// The prefix that a key shares with those of the same status and function.
+pub(super) fn listed_group_of(key: &[u8]) -> Option<&[u8]> {
+    key.get(..6)
+}
+
+/// Whether the keys under such a prefix are those of a function.
+pub(super) fn is_of_function(group: &[u8], function: &str) -> bool {
+    group.get(2..6) == Some(&function_sum(function)[..])
+}
+
+/// The status in a key of a listed execution.
+pub(super) fn listed_in(key: &[u8]) -> Option<Status> {
+    let is_it = |status: &Status| key.get(1) == Some(&status_byte(*status));
+    STATUSES.into_iter().find(is_it)
+}
+
+/// The prefix of the keys of all executions with a tag.
+pub(super) fn tagged(name: &str, value: &str) -> Vec<u8> {
+    let mut digest = Sha256::new();
+    digest.update(name.len().to_be_bytes());
+    digest.update(name);
+    digest.update(value);
+    let mut prefix = Vec::with_capacity(25);
+    prefix.extend(TAGS);
+    prefix.extend(&digest.finalize()[..8]);
+    prefix
+}
+
+/// Where in the order of starts an execution lies: what follows such a prefix in its key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Turn {
+    pub(super) created: Timestamp,
+    pub(super) number: Stamp,
+}
+
+impl Turn {
+    pub(super) fn under(self, prefix: &[u8]) -> Vec<u8> {
+        let created = ordered(self.created).to_be_bytes();
+        [prefix, &created, &self.number.0.to_be_bytes()].concat()
+    }
+
+    /// The turn in a key under a prefix of this length.
+    pub(super) fn parse(key: &[u8], prefix: usize) -> Option<Self> {
+        let turn: &[u8; 16] = key.get(prefix..)?.try_into().ok()?;
+        let (created, number) = turn.split_first_chunk::<8>()?;
+        Some(Self {
+            created: Timestamp::from_millis((u64::from_be_bytes(*created) ^ SIGN).cast_signed()),
+            number: Stamp(u64::from_be_bytes(number.try_into().ok()?)),
+        })
+    }
+}
+
+/// How much of a function's name is in the key of its counts.
+const COUNTED_NAME: usize = 500;
+
+/// The name under which a function is counted.
+pub(super) fn counted_name(function: &str) -> &str {
+    &function[..function.floor_char_boundary(COUNTED_NAME)]
+}
+
+pub(super) fn counts(function: &str) -> Vec<u8> {
+    [COUNTS, counted_name(function).as_bytes()].concat()
+}
+
+/// The function in the key of its counts.
+pub(super) fn counts_of(key: &[u8]) -> Option<&str> {
+    std::str::from_utf8(key.strip_prefix(COUNTS)?).ok()
+}
+
+fn function_sum(function: &str) -> [u8; 4] {
+    crc32fast::hash(function.as_bytes()).to_be_bytes()
+}
+
+/// Each status that [`status_byte`] knows.
+const STATUSES: [Status; 4] = [
+    Status::Running,
+    Status::Blocked,
+    Status::Completed,
+    Status::Failed,
+];
+
+fn status_byte(status: Status) -> u8 {
+    match status {
+        Status::Running => 1,
+        Status::Blocked => 2,
+        Status::Completed => 3,
+        Status::Failed => 4,
+    }
 }
 
 fn numbered(space: u8, number: Stamp, rest: &[u8]) -> Vec<u8> {

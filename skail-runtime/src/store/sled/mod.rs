@@ -27,10 +27,12 @@
 
 mod agenda;
 mod books;
+mod catalog;
 mod claim;
 mod due;
 mod entering;
 mod error;
+mod find;
 mod gate;
 mod group;
 mod handle;
@@ -70,8 +72,8 @@ pub use self::rewrite::Rewritten;
 use self::shared::Shared;
 use self::stamps::Stamps;
 use super::{
-    Changes, ClaimRequest, Claimed, Commit, Created, Header, Lease, Message, MessageId,
-    NewExecution, Page, Query, Sent, Store, StoreError,
+    Changes, ClaimRequest, Claimed, Commit, Count, Created, Found, Header, Lease, Message,
+    MessageId, NewExecution, Page, Query, Search, Sent, Store, StoreError,
 };
 use crate::clock::{BoxFuture, Timestamp};
 use crate::history::Event;
@@ -215,6 +217,12 @@ impl SledStore {
     }
 }
 
+fn unavailable(error: &::sled::Error) -> StoreError {
+    StoreError::Unavailable {
+        reason: error.to_string(),
+    }
+}
+
 impl Drop for SledStore {
     fn drop(&mut self) {
         if self.requests.send(Request::End).is_ok() {
@@ -306,9 +314,19 @@ impl Store for SledStore {
 
     fn list(&self, query: Query) -> BoxFuture<'_, Result<Page, StoreError>> {
         self.read(None, move |tree| {
-            read::list(tree, &query).map_err(|error| StoreError::Unavailable {
-                reason: error.to_string(),
-            })
+            read::list(tree, &query).map_err(|error| unavailable(&error))
+        })
+    }
+
+    fn find(&self, search: Search) -> BoxFuture<'_, Result<Found, StoreError>> {
+        self.read(None, move |tree| {
+            find::find(tree, &search).map_err(|error| unavailable(&error))
+        })
+    }
+
+    fn counts(&self) -> BoxFuture<'_, Result<Vec<Count>, StoreError>> {
+        self.read(None, |tree| {
+            catalog::counts(tree).map_err(|error| unavailable(&error))
         })
     }
 

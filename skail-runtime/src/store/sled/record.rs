@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::keys::{self, Stamp};
 use crate::clock::Timestamp;
-use crate::history::{Event, decode_record, encode_record};
+use crate::history::{Event, Status, decode_record, encode_record};
 use crate::ids::{ExecutionId, Sequence};
 use crate::store::{Header, Message};
 
@@ -118,6 +118,16 @@ pub(super) struct Opening {
     /// Due entries written before this stamp belong to executions that may have been running when the
     /// process died.
     pub(super) suspects_before: u64,
+    /// Whether every execution is listed and counted. A release that knows of no lists leaves this out when
+    /// it opens the store, and with it what it changed.
+    #[serde(default)]
+    pub(super) listed: bool,
+}
+
+/// How many executions of one function stand in which status.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Tally {
+    pub(super) counts: Vec<(Status, u64)>,
 }
 
 /// Stands for a record that was cut into parts.

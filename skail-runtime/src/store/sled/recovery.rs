@@ -14,6 +14,7 @@ use ::sled::{Mode, Tree};
 
 use super::agenda::Agenda;
 use super::books::Books;
+use super::catalog::{self, Catalog};
 use super::error::OpenError;
 use super::handle::Handle;
 use super::keys::{self, Stamp};
@@ -79,11 +80,13 @@ fn open_up(path: &Path, durability: Durability, sizes: Sizes) -> Result<Opened, 
         Some(opening) if opening.closed => opening.suspects_before,
         _ => first.0,
     };
-    let opening = Opening {
+    let listed = before.as_ref().is_none_or(|opening| opening.listed);
+    let mut opening = Opening {
         store: noted.store,
         first_stamp: first.0,
         closed: false,
         suspects_before,
+        listed,
     };
     #[cfg(target_os = "linux")]
     let counted = syncs.count();
@@ -95,6 +98,13 @@ fn open_up(path: &Path, durability: Durability, sizes: Sizes) -> Result<Opened, 
             path: path.to_owned(),
         });
     }
+    if !listed {
+        let listing = catalog::rebuild(&tree).and_then(|()| {
+            opening.listed = true;
+            note(&tree, &opening, first)
+        });
+        listing.map_err(|error| unreadable(&place.tree(), &error))?;
+    }
     let stamps = Stamps::from(Stamp(first.0 + 1));
     side.note(Noted {
         store: noted.store,
@@ -105,6 +115,7 @@ fn open_up(path: &Path, durability: Durability, sizes: Sizes) -> Result<Opened, 
     let books = Books {
         agenda: Agenda::new(first, Stamp(suspects_before)),
         leases: Leases::new(),
+        catalog: Catalog::default(),
         stamps: Arc::new(stamps),
         mail: tree.scan_prefix(keys::MESSAGES).next().is_some(),
         reported: HashSet::new(),
