@@ -13,7 +13,7 @@ use crate::codec::{Payload, PayloadError};
 use crate::engine::{Ending, Shared, Waiter};
 use crate::error::Failure;
 use crate::history::{AcceptedArguments, Event, ExportedHistory, Status};
-use crate::ids::{ExecutionId, InvalidId};
+use crate::ids::{ExecutionId, InvalidId, Sequence};
 use crate::store::{Header, Message, Sent, StoreError, whole_history};
 
 /// One execution: wait for its result, look at it, resume it.
@@ -68,6 +68,27 @@ impl<T> Execution<T> {
     /// [`ExecutionError::Store`], also when a record is damaged.
     pub async fn history(&self) -> Result<Vec<Event>, ExecutionError> {
         Ok(whole_history(&*self.shared.store, &self.id).await?)
+    }
+
+    /// A part of what was recorded of it: at most `limit` events from the place `from` on, oldest first, for
+    /// those who show a history of any length. Fewer than `limit`: there are no more for now.
+    ///
+    /// ```
+    /// # use skail_runtime::prelude::*;
+    /// use skail_runtime::Sequence;
+    ///
+    /// async fn first_page(order: &Execution<String>) -> anyhow::Result<()> {
+    ///     for event in order.events(Sequence(0), 100).await? {
+    ///         println!("{event:?}");
+    ///     }
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`history`](Self::history).
+    pub async fn events(&self, from: Sequence, limit: usize) -> Result<Vec<Event>, ExecutionError> {
+        Ok(self.shared.store.history(&self.id, from, limit).await?)
     }
 
     /// Everything that was recorded of it, to be kept as JSON and [replayed](crate::Builder::replay) against

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use tokio::sync::Mutex;
 use tokio::task::JoinHandle;
 
+use crate::clock::Timestamp;
 use crate::engine::{DependencyStatus, FunctionCall, Shared};
 use crate::execution::{Execution, ExecutionError};
 use crate::history::Status;
@@ -217,6 +218,19 @@ impl Skail {
     pub fn dependency(&self, name: &str) -> Option<DependencyStatus> {
         let shared = &self.inner.shared;
         shared.dependencies.status(name, shared.clock.now())
+    }
+
+    /// Where all dependencies of this engine stand, by name; see [`dependency`](Self::dependency).
+    #[must_use]
+    pub fn dependencies(&self) -> Vec<(String, DependencyStatus)> {
+        let shared = &self.inner.shared;
+        shared.dependencies.statuses(shared.clock.now())
+    }
+
+    /// What time it is for this engine: what the times in headers and histories are compared with.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        self.inner.shared.clock.now()
     }
 
     /// Stops in good order: nothing new begins, running commands may end within the grace period and

@@ -153,6 +153,16 @@ impl Dependencies {
         let running = lock(&self.by_name).get(name).map(Arc::clone);
         running.map(|running| running.status(now))
     }
+
+    /// Where all of them stand, by name.
+    pub(crate) fn statuses(&self, now: Timestamp) -> Vec<(String, DependencyStatus)> {
+        let mut all: Vec<_> = lock(&self.by_name)
+            .iter()
+            .map(|(name, running)| (name.clone(), running.status(now)))
+            .collect();
+        all.sort_by(|(one, _), (other, _)| one.cmp(other));
+        all
+    }
 }
 
 impl Running {

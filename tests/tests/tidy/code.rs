@@ -4,7 +4,7 @@ use super::report;
 use super::source::{Source, all, rust, words};
 
 /// The packages that users depend on.
-const LIBRARIES: [&str; 2] = ["skail-macros", "skail-runtime"];
+const LIBRARIES: [&str; 3] = ["skail-macros", "skail-monitor", "skail-runtime"];
 
 /// Every place in the shipped code of `sources` where one of `wanted` stands.
 fn places(sources: &[Source], wanted: &[&str]) -> Vec<(String, String, String)> {

@@ -1,0 +1,34 @@
+//! The page: what the API knows, as HTML.
+//!
+//! Owns its addresses. Every text goes through `maud`, which escapes it; nothing is written around it.
+
+mod assets;
+mod frame;
+mod lang;
+mod login;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::http::HeaderMap;
+use axum::response::{IntoResponse as _, Response};
+
+use crate::app::App;
+use lang::Lang;
+
+/// Where the token is asked for.
+pub(crate) const LOGIN: &str = "/login";
+
+pub(crate) fn router() -> Router<Arc<App>> {
+    Router::new().merge(login::router())
+}
+
+/// What needs no token: it is the same for everybody.
+pub(crate) fn assets() -> Router {
+    assets::router()
+}
+
+/// The answer to a request without the token: the form that asks for it.
+pub(crate) fn token_needed(headers: &HeaderMap) -> Response {
+    login::form(Lang::of(headers), false).into_response()
+}

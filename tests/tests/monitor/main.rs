@@ -1,0 +1,14 @@
+//! The Monitor over real HTTP: what it shows, what it does, and what it refuses.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "what is wrong ends the test, in its helpers too"
+)]
+
+mod actions;
+mod attacks;
+mod clients;
+mod log;
+mod looks;
+mod shop;
+mod tokens;
