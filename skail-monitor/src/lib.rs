@@ -34,6 +34,7 @@ mod page;
 mod patient;
 mod search;
 mod server;
+mod time;
 
 pub use error::MonitorError;
 pub use monitor::{Monitor, serve};

@@ -8,6 +8,8 @@ use skail_runtime::history::Status;
 use skail_runtime::store::Search;
 use utoipa::IntoParams;
 
+use crate::time;
+
 /// How many executions a page has unless the request says.
 const USUAL_LIMIT: usize = 50;
 
@@ -36,9 +38,9 @@ pub(crate) struct Wanted {
     pub(crate) function: Option<String>,
     /// The beginning of the id. What is found is then in the order of the ids.
     pub(crate) prefix: Option<String>,
-    /// Started at this time or later: milliseconds since 1970.
+    /// Started at this time or later: milliseconds since 1970, or as `2026-12-07T09:55` in UTC.
     pub(crate) started_from: Option<String>,
-    /// Started before this time: milliseconds since 1970.
+    /// Started before this time: milliseconds since 1970, or as `2026-12-07T09:55` in UTC.
     pub(crate) started_before: Option<String>,
     /// A tag with its value, as `name:value`.
     pub(crate) tag: Option<String>,
@@ -79,8 +81,8 @@ impl Wanted {
         let time = |name, text: &Option<String>| {
             given(text)
                 .map(|text| {
-                    text.parse().map(Timestamp::from_millis).map_err(|_| {
-                        format!("`{name}` is a number: milliseconds since the beginning of 1970")
+                    time::read(text).map(Timestamp::from_millis).ok_or_else(|| {
+                        format!("`{name}` is milliseconds since 1970, or a time as 2026-12-07T09:55 in UTC")
                     })
                 })
                 .transpose()
@@ -121,6 +123,25 @@ impl Wanted {
             limit,
         })
     }
+
+    /// The query of a link to the same, `after` left out.
+    pub(crate) fn query(&self) -> String {
+        let parts = [
+            ("status", &self.status),
+            ("function", &self.function),
+            ("prefix", &self.prefix),
+            ("started_from", &self.started_from),
+            ("started_before", &self.started_before),
+            ("tag", &self.tag),
+            ("text", &self.text),
+            ("limit", &self.limit),
+        ];
+        let parts: Vec<String> = parts
+            .iter()
+            .filter_map(|(name, value)| Some(format!("{name}={}", escaped(given(value)?))))
+            .collect();
+        parts.join("&")
+    }
 }
 
 fn given(text: &Option<String>) -> Option<&str> {
@@ -140,6 +161,19 @@ fn status(word: &str) -> Result<Status, String> {
 pub(crate) fn word(status: Status) -> &'static str {
     let found = STATUSES.iter().find(|(_, known)| *known == status);
     found.map_or("other", |(name, _)| name)
+}
+
+/// A text as it can stand in the query of a link.
+pub(crate) fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            out.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    out
 }
 
 #[cfg(test)]
@@ -177,5 +211,14 @@ mod tests {
         for case in cases {
             assert!(case.search().is_err(), "{case:?}");
         }
+    }
+
+    #[test]
+    fn a_link_says_the_same() {
+        let wanted = wanted(|it| {
+            it.status = Some("failed".to_owned());
+            it.text = Some("a&b=\"ç\"".to_owned());
+        });
+        assert_eq!(wanted.query(), "status=failed&text=a%26b%3D%22%C3%A7%22");
     }
 }

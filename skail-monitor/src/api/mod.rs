@@ -24,6 +24,9 @@ use utoipa_axum::routes;
 
 use crate::app::App;
 
+pub(crate) use execution::{MOST_EVENTS, read};
+pub(crate) use overview::{Counts, Overview};
+
 /// What all its addresses begin with.
 pub(crate) const PREFIX: &str = "/api/";
 

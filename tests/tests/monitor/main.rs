@@ -7,8 +7,10 @@
 
 mod actions;
 mod attacks;
+mod browser;
 mod clients;
 mod log;
 mod looks;
+mod page;
 mod shop;
 mod tokens;

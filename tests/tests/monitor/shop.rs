@@ -7,6 +7,7 @@ use serde_json::Value;
 use skail_http::reqwest::{Client, Response, StatusCode};
 use skail_monitor::{Monitor, Serving};
 use skail_runtime::prelude::*;
+use skail_runtime::retry::Dependency;
 use skail_runtime::store::MemoryStore;
 
 /// What charges go through.
@@ -56,6 +57,11 @@ pub(crate) async fn engine() -> (Skail, Gateway) {
     let skail = Skail::builder()
         .store(MemoryStore::new())
         .state(gateway.clone())
+        // Many orders fail here, one after the other: none shall wait for that.
+        .dependency(
+            "gateway",
+            Dependency::new().without_breaker().without_budget(),
+        )
         .start()
         .await
         .unwrap();
