@@ -69,10 +69,14 @@ pub(crate) fn read(text: &str) -> Option<i64> {
     if !fits {
         return None;
     }
+    let named = month;
     let year = if month <= 2 { year - 1 } else { year };
     let month = if month > 2 { month - 3 } else { month + 9 };
     let days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day - 1;
-    Some((days - 719_468) * DAY + hour * 3_600_000 + minute * 60_000)
+    let midnight = (days - 719_468) * DAY;
+    // A day that its month does not have would be one of the next month.
+    parts(midnight).filter(|(_, there, on, _)| (*there, *on) == (named, day))?;
+    Some(midnight + hour * 3_600_000 + minute * 60_000)
 }
 
 /// `0 ms`, `1.2 s`, `3 min 4 s`, `5 h 6 min`, `7 d 8 h`.
@@ -116,6 +120,8 @@ mod tests {
             "x",
             "2026",
             "2026-13-01",
+            "2026-02-29",
+            "2026-04-31",
             "2026-12-07T24:00",
             "2026-12-07T10",
             "a-b-c",

@@ -6,8 +6,7 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::http::header;
 use axum::response::IntoResponse;
 use serde::de::IgnoredAny;
@@ -17,7 +16,7 @@ use skail_runtime::{Execution, ExecutionError, Sequence};
 use utoipa::{IntoParams, ToSchema};
 
 use super::list::ExecutionHeader;
-use super::problem::Problem;
+use super::problem::{Asked, Problem, asked};
 use crate::app::App;
 
 /// The most events of one answer.
@@ -66,15 +65,6 @@ pub(crate) struct History {
     pub(crate) events: Vec<PlacedEvent>,
     /// The `from` of the next part; missing if there is none for now.
     pub(crate) next: Option<u64>,
-}
-
-type Asked<T> = Result<Query<T>, QueryRejection>;
-
-fn asked<T>(query: Asked<T>) -> Result<T, Problem> {
-    match query {
-        Ok(Query(asked)) => Ok(asked),
-        Err(error) => Err(Problem::bad(error.body_text())),
-    }
 }
 
 /// Where one execution stands.

@@ -4,13 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use serde::Serialize;
 use skail_runtime::store::Header;
 use utoipa::ToSchema;
 
-use super::problem::Problem;
+use super::problem::{Asked, Problem, asked};
 use crate::app::App;
 use crate::search::{Wanted, word};
 
@@ -75,10 +74,9 @@ pub(crate) struct Executions {
 )]
 pub(super) async fn executions(
     State(app): State<Arc<App>>,
-    wanted: Result<Query<Wanted>, QueryRejection>,
+    wanted: Asked<Wanted>,
 ) -> Result<Json<Executions>, Problem> {
-    let Query(wanted) = wanted.map_err(|error| Problem::bad(error.body_text()))?;
-    let search = wanted.search().map_err(Problem::bad)?;
+    let search = asked(wanted)?.search().map_err(Problem::bad)?;
     let found = app.skail.find(search).await?;
     Ok(Json(Executions {
         executions: found.headers.into_iter().map(Into::into).collect(),

@@ -6,7 +6,6 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::response::Sse;
 use axum::response::sse::{Event, KeepAlive};
@@ -17,7 +16,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, interval_at};
 use utoipa::IntoParams;
 
-use super::problem::Problem;
+use super::problem::{Asked, Problem, asked};
 use crate::app::{App, MOST_STREAMS};
 use crate::live::Shown;
 use crate::search::Wanted;
@@ -66,15 +65,14 @@ struct Watch {
 )]
 pub(super) async fn live(
     State(app): State<Arc<App>>,
-    watched: Result<Query<Watched>, QueryRejection>,
+    watched: Asked<Watched>,
     request: axum::extract::Request,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Problem> {
-    let Query(watched) = watched.map_err(|error| Problem::bad(error.body_text()))?;
+    let watched = asked(watched)?;
     let shown = match (watched.id, watched.show.as_deref()) {
         (Some(id), _) => Shown::Execution { id, events: 0 },
         (None, Some("list")) => {
-            let pairs = Query::<Vec<(String, String)>>::try_from_uri(request.uri());
-            let Query(pairs) = pairs.map_err(|error| Problem::bad(error.body_text()))?;
+            let pairs = asked(Query::try_from_uri(request.uri()))?;
             let search = Wanted::of_pairs(pairs).search().map_err(Problem::bad)?;
             Shown::List(Box::new(search))
         }

@@ -1,6 +1,8 @@
 //! The one form of every answer that is no success.
 
 use axum::Json;
+use axum::extract::Query;
+use axum::extract::rejection::QueryRejection;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
@@ -39,6 +41,17 @@ impl Problem {
 
     pub(crate) fn too_many(message: impl Into<String>) -> Self {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "too_many", message)
+    }
+}
+
+/// The query of a request, or why it is none.
+pub(super) type Asked<T> = Result<Query<T>, QueryRejection>;
+
+/// What a request asks for.
+pub(super) fn asked<T>(query: Asked<T>) -> Result<T, Problem> {
+    match query {
+        Ok(Query(asked)) => Ok(asked),
+        Err(error) => Err(Problem::bad(error.body_text())),
     }
 }
 

@@ -58,16 +58,20 @@ pub(super) fn time(millis: i64) -> Markup {
     html! { time datetime=[time::machine(millis)] { (time::shown(millis)) } }
 }
 
-/// A status as a word and a colour.
-pub(super) fn status(texts: &Texts, word: &str) -> Markup {
-    let shown = match word {
+/// A status in the reader's language.
+pub(super) fn status_word<'a>(texts: &'a Texts, word: &'a str) -> &'a str {
+    match word {
         "running" => texts.running,
         "blocked" => texts.blocked,
         "failed" => texts.failed,
         "completed" => texts.completed,
         other => other,
-    };
-    html! { span.status data-status=(word) { (shown) } }
+    }
+}
+
+/// A status as a word and a colour.
+pub(super) fn status(texts: &Texts, word: &str) -> Markup {
+    html! { span.status data-status=(word) { (status_word(texts, word)) } }
 }
 
 /// A value as JSON. The one place where the page shows what was recorded.

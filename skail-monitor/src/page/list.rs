@@ -10,7 +10,7 @@ use maud::{Markup, html};
 use skail_runtime::ExecutionError;
 use skail_runtime::store::{Found, Header};
 
-use super::draw::{status, time};
+use super::draw::{status, status_word, time};
 use super::frame::{Frame, frame};
 use super::lang::{Lang, Texts};
 use super::trouble::{failed, trouble};
@@ -137,7 +137,7 @@ fn filters(app: &App, texts: &Texts, wanted: &Wanted) -> Markup {
                 select name="status" {
                     option value="" { (texts.any) }
                     @for (word, _) in STATUSES {
-                        option value=(word) selected[chosen == word] { (plain(texts, word)) }
+                        option value=(word) selected[chosen == word] { (status_word(texts, word)) }
                     }
                 }
             }
@@ -151,15 +151,5 @@ fn filters(app: &App, texts: &Texts, wanted: &Wanted) -> Markup {
             button.first type="submit" { (texts.filter) }
             a href="/executions" { (texts.clear) }
         }
-    }
-}
-
-fn plain<'a>(texts: &'a Texts, word: &'a str) -> &'a str {
-    match word {
-        "running" => texts.running,
-        "blocked" => texts.blocked,
-        "failed" => texts.failed,
-        "completed" => texts.completed,
-        other => other,
     }
 }
